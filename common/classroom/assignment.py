@@ -24,11 +24,10 @@ NAME = "assignment.toml"
 TASKS = pathlib.Path("common/classroom/tasks")
 WRONG = ROOT / "tests/wrong"
 IN_BRACES = re.compile(r"\{(\w+)\}")
-RANGE = {"from", "to", "by"}
 CALLS = {"n", "offset"}  # What is drawn for a call; other numbers are drawn for an edit.
-Texts, Numbers = tuple[str, ...], tuple[int, ...]
+Texts, Numbers, Draw = tuple[str, ...], tuple[int, ...], dict
 # What each word may hold. No number is below 0.
-TOLD = {str: "a text in quotes", float: "a number from 0 on", int: "a whole number from 0 on", dict: "a table",
+TOLD = {str: "a text in quotes", float: "a number from 0 on", int: "a whole number from 0 on", Draw: "a table",
         Texts: "a list of texts in quotes", Numbers: "a list of whole numbers"}
 
 
@@ -93,7 +92,7 @@ class Question:
     """To be answered before running; {n}, {offset}, {block}, ... are drawn for each student."""
     text: str
     counter: str  # As of a Bar: the executor gives the answer.
-    draw: dict  # Name -> the numbers to draw from, in order; n and offset are the call's.
+    draw: Draw  # Name -> the numbers to draw from, in order; n and offset are the call's.
     edit: str = ""  # 'old -> new' in the solution, with {names}: what else the numbers change.
     kernel: str = ""
     within: float = 0.005  # Of the right answer, relatively.
@@ -131,9 +130,9 @@ class Words:
     lines: int  # Budget for the blanks.
     hints: Texts
     points: Points
-    bar: tuple
-    question: tuple
-    bug: tuple
+    bar: tuple[Bar, ...] = ()
+    question: tuple[Question, ...] = ()
+    bug: tuple[Bug, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -171,35 +170,44 @@ class Assignment:
         return self.correctness + self.safety + sum(bar.points for bar in self.bars)
 
 
-def of(kind, table, **more):
+def of(kind, table):
     """An object of a dataclass from a table of the file; other words, missing ones and other values are refused."""
-    name, fields = kind.__name__.lower(), words_of(kind, table)
-    given = {word: tuple(value) if isinstance(value, list) else value for word, value in table.items()} | more
-    missing = [word for word, field in fields.items() if word not in given and field.default is dataclasses.MISSING]
-    if missing:
-        raise Problem(f"{name}: '{missing[0]}' is missing")
-    for word in given.keys() - more.keys():
-        if not fits(given[word], fields[word].type):
-            raise Problem(f"{name}: '{word}' is {TOLD[fields[word].type]}, not {table[word]!r}")
-    return kind(**given)
+    name, fields = kind.__name__.lower(), {field.name: field for field in dataclasses.fields(kind)}
+    only(fields, table, name)
+    for word, field in fields.items():
+        if word not in table and field.default is dataclasses.MISSING:
+            raise Problem(f"{name}: '{word}' is missing")
+    return kind(**{word: made(fields[word].type, value, f"{name}: '{word}'") for word, value in table.items()})
 
 
-def words_of(kind, table):
-    """The words that a table may have, each a field; others are refused."""
-    fields = {field.name: field for field in dataclasses.fields(kind)}
-    if not isinstance(table, dict):
-        raise Problem(f"{kind.__name__.lower()}: it is a table, not {table!r}")
-    if unknown := sorted(table.keys() - fields.keys()):
-        raise Problem(f"{kind.__name__.lower()}: there is no '{unknown[0]}'; it takes {', '.join(fields)}")
-    return fields
+def only(words, table, where):
+    """A misspelt word would be one that nobody reads."""
+    if unknown := [word for word in table if word not in words] if isinstance(table, dict) else [table]:
+        raise Problem(f"{where}: there is no '{unknown[0]}'; it takes {', '.join(words)}")
 
 
-def fits(value, kind):
-    if kind in (Texts, Numbers):
-        return isinstance(value, tuple) and all(fits(one, typing.get_args(kind)[0]) for one in value)
-    if kind in (int, float):
-        return isinstance(value, (int, kind)) and not isinstance(value, bool) and 0 <= value < math.inf
-    return isinstance(value, kind)
+def made(kind, value, what):
+    """Of what stands behind a word."""
+    if dataclasses.is_dataclass(kind):
+        return of(kind, value)
+    if kind is Draw and isinstance(value, dict):
+        return {word: drawn_from(word, given) for word, given in value.items()}
+    if typing.get_origin(kind) is tuple and isinstance(value, list):
+        return tuple(made(typing.get_args(kind)[0], one, what) for one in value)
+    is_number = kind in (int, float) and isinstance(value, (int, kind)) and not isinstance(value, bool)
+    if is_number and 0 <= value < math.inf or kind is str and isinstance(value, str):
+        return value
+    raise Problem(f"{what} is {TOLD.get(kind, 'a list, in which [[ ]] begins each')}, not {value!r}")
+
+
+def drawn_from(name, given):
+    """A list, or {from = 64, to = 256, by = 64}: all numbers of which the last may be `to`."""
+    with contextlib.suppress(AttributeError, KeyError, TypeError, ValueError, Problem):
+        is_list = isinstance(given, list) or given.keys() - {"from", "to", "by"}
+        numbers = given if is_list else range(given["from"], given["to"] + 1, given.get("by", 1))
+        if numbers and made(Numbers, [*numbers], ""):
+            return numbers
+    raise Problem(f"question: '{name}' is drawn from [64, 128], or from {{from = 64, to = 256, by = 64}}, not {given}")
 
 
 def filled_in(path):
@@ -210,49 +218,12 @@ def filled_in(path):
         raise Problem(f"{path} cannot be read: {error}") from error
 
 
-def only(words, table, path):
-    """Else a misspelt word would be an answer that nobody reads."""
-    if unknown := [word for word in table if word not in words] if isinstance(table, dict) else [table]:
-        raise Problem(f"{path}: there is no '{unknown[0]}'; it takes {', '.join(words)}")
-
-
-def bar_of(table):
-    return of(Bar, table, case=of(Case, table.get("case", {})))
-
-
-def question_of(table):
-    if not isinstance(draw := table.get("draw"), dict):
-        return of(Question, table)  # Which says why not.
-    return of(Question, table, draw={word: drawn_from(word, given) for word, given in draw.items()})
-
-
-def drawn_from(name, given):
-    """A list, or {from = 64, to = 256, by = 64}: all numbers of which the last may be `to`."""
-    numbers = given if isinstance(given, list) else ()
-    with contextlib.suppress(AttributeError, KeyError, TypeError, ValueError):
-        numbers = range(given["from"], given["to"] + 1, given.get("by", 1)) if given.keys() <= RANGE else numbers
-    if not numbers or not fits(tuple(numbers), Numbers):
-        raise Problem(f"question: '{name}' is drawn from [64, 128], or from {{from = 64, to = 256, by = 64}}, not {given}")
-    return numbers
-
-
-LISTS = {"bar": bar_of, "question": question_of, "bug": functools.partial(of, Bug)}
-
-
-def asked_in(table):
-    words_of(Words, table)
-    for word in LISTS:
-        if not all(isinstance(one, dict) for one in table.get(word, [])):
-            raise Problem(f"'{word}' begins with [[{word}]]")
-    lists = {word: tuple(map(make, table.get(word, []))) for word, make in LISTS.items()}
-    return of(Words, table, points=of(Points, table.get("points", {})), **lists)
-
-
 def named_in(one):
     """What an assignment names has to be there."""
     if not one.exercise.is_file():
         raise Problem(f"op: there is no {one.exercise.name} beside it")
-    there = "".join(path.read_text(encoding="utf-8") for path in (one.exercise, one.solution) if path.is_file())
+    files = [path for path in (one.exercise, one.solution) if path.is_file()]  # A copy has a student's for the solution.
+    there = "".join(path.read_text(encoding="utf-8", errors="replace") for path in files)
     for kernel in (wanted.kernel for wanted in (*one.bars, *one.questions)):
         if not re.search(rf"\b{re.escape(kernel)}\b", there):
             raise Problem(f"kernel: there is no {kernel} in {one.exercise.name} nor in {one.solution.name}")
@@ -263,12 +234,11 @@ def named_in(one):
 def read(folder):
     """The assignment of a chapter's or a task's folder."""
     path = folder / NAME
+    if not path.is_file():
+        raise Problem(f"{path} is missing: there is no assignment in that folder")
+    table = filled_in(path)
     try:
-        table = filled_in(path)
-    except FileNotFoundError:
-        raise Problem(f"{path} is missing: there is no assignment in that folder") from None
-    try:
-        asked = asked_in(table)
+        asked = of(Words, table)
         return named_in(Assignment(folder, asked.op, asked.lines, asked.hints, asked.points.correctness,
                                    asked.points.safety, asked.bar, asked.question, asked.bug))
     except Problem as error:

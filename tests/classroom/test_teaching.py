@@ -60,7 +60,7 @@ def test_every_word_of_an_assignment_is_explained(tmp_path):
     case = next(cells for cells in rows("word | in ") if cells[0] == "`case`")
     assert {field.name for field in dataclasses.fields(assignment.Case)} <= set(words(case[2]))
     with pytest.raises(assignment.Problem) as problem:
-        read(tmp_path, "none = 1\n")
+        read(tmp_path, "".join(["none = 1\n", *blocks("toml")]))
     known = str(problem.value).partition("it takes ")[2].split(", ")
     assert {word for cells in rows("word | what") for word in words(cells[0])} == set(known)
 
@@ -73,10 +73,10 @@ def test_every_word_of_an_assignment_is_explained(tmp_path):
     ('counter = "sectors', 'countr = "sectors', "bar: there is no 'countr'; it takes counter, case, "),
     ("points = 30", 'points = "30"', "bar: 'points' is a number from 0 on, not '30'"),
     ("lines = 12", "lines = true", "words: 'lines' is a whole number from 0 on, not True"),
-    ("lines = [24, 25]", "lines = [24, -1]", "bug: 'lines' is a list of whole numbers, not [24, -1]"),
-    ('hints = ["', 'hints = [1, "', "words: 'hints' is a list of texts in quotes, not [1, "),
+    ("lines = [24, 25]", "lines = [24, -1]", "bug: 'lines' is a whole number from 0 on, not -1"),
+    ('hints = ["', 'hints = [1, "', "words: 'hints' is a text in quotes, not 1"),
     ("n = 1048576", "n = 1.5", "case: 'n' is a whole number from 0 on, not 1.5"),
-    ("case = {", "case = 5 # {", "case: it is a table, not 5"),
+    ("case = {", "case = 5 # {", "case: there is no '5'; it takes n, offset"),
     ("{value}", "{vale}", "bar: why: there is no 'vale'; it takes {value} and {bar}"),
     ('kernel = "sum_kernel"', 'kernel = "sum_kern"', "there is no sum_kern in sum.exercise.cu nor in sum.cu"),
     ('op = "sum"', 'op = "summ"', "op: there is no summ.exercise.cu beside it"),
@@ -84,7 +84,9 @@ def test_every_word_of_an_assignment_is_explained(tmp_path):
     ("n = [4096, 8192]", "offset = [0, 1]", "question: draw: 'n' is missing"),
     ("A sum of {n}", "A sum of {m}", "question: text: {m} is not drawn; there are n, block"),
     ("barrier_missing", "barier_missing", "bug: there is no sum.barier_missing.cu in tests/wrong"),
-    ("[[bar]]", "[bar]", "'bar' begins with [[bar]]"),
+    ("[[bar]]", "[bar]", "words: 'bar' is a list, in which [[ ]] begins each, not {"),
+    ('hints = [', 'hints = "x" # ', "words: 'hints' is a list of texts in quotes, not 'x'"),
+    ("draw = {", "draw = 5 # ", "question: 'draw' is a table, not 5"),
 ])
 def test_a_slip_is_refused(tmp_path, right, wrong, told):
     sample, = blocks("toml")
