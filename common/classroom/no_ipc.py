@@ -8,6 +8,7 @@ No limit counts them while no process has them, and without namespaces they outl
 import ctypes
 import os
 import platform
+import signal
 import struct
 import sys
 
@@ -41,4 +42,6 @@ def forbid():
 
 if __name__ == "__main__":
     forbid()
+    for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # By Python, for itself.
+        signal.signal(ignored, signal.SIG_DFL)
     os.execvp(sys.argv[1], sys.argv[1:])

@@ -114,6 +114,7 @@ def test_autolab(one):
 
 # ---- The class --------------------------------------------------------------
 
+
 def test_markdown():
     page = markdown.of_results(CLEAN)
     lines = page.split("\n")
