@@ -10,7 +10,6 @@ import os
 import pathlib
 import re
 import unicodedata
-from xml.etree import ElementTree
 
 import jsonschema
 import pytest
@@ -19,7 +18,7 @@ import sample_results
 from classroom import formats, result, roster
 from classroom.assignment import Problem
 from classroom.formats import (
-    autolab, classroom50, everything, figure, gradescope, markdown, tables, terminal, text)
+    autolab, classroom50, everything, gradescope, markdown, tables, terminal, text)
 
 SCHEMAS = pathlib.Path(__file__).resolve().parent / "schemas"
 RUNNER = {"CLASSROOM": "gpu", "ASSIGNMENT": "chapter07", "ASSIGNMENT_TYPE": "individual", "OWNER": "ada",
@@ -174,22 +173,6 @@ def test_terminal():
         alone = terminal.of_results([one])
         assert max(text.width(line) for line in alone.splitlines()) <= 80
     assert "Line 14: A request" in terminal.of_results(CLEAN[:1])
-
-
-def test_figure_shows_the_hardest_checks_of_many():
-    checks = {("chapter01", f"check {k}"): float(k) for k in range(60)}
-    shown = figure.hardest(dict(reversed(checks.items())))
-    assert list(shown.values()) == [float(k) for k in reversed(range(figure.MOST_CHECKS))]
-
-
-def test_figure():
-    drawn = figure.of_results(CLEAN)
-    ElementTree.fromstring(drawn)
-    assert drawn == figure.of_results(CLEAN)
-    assert b"chapter07: sectors per load request" in drawn
-    ElementTree.fromstring(figure.of_results([]))
-    odd = dataclasses.replace(CLEAN[0], checks=(dataclasses.replace(CLEAN[0].checks[0], name="$\\nonsense$"),))
-    assert b"$\\nonsense$" in figure.of_results([odd])  # As mathematics it would be refused.
 
 
 def test_everything():
