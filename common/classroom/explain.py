@@ -38,7 +38,7 @@ def checks(one, idle, trial):
     """A Check for all that gives points; `trial` is None where nothing ran."""
     seen = trial.checks if trial else {}
     passed = {name for name in idle if seen.get(name, {}).get("state") == "passed"}
-    real = sorted((name for name, for_nothing in idle.items() if not for_nothing), key=COUNTED.__eq__)
+    real = [name for name, for_nothing in idle.items() if not for_nothing]
     fraction = sum(name in passed for name in real) / len(real)
     undone = [name for name in idle if name not in real]
     for name, share in zip([*real, *undone], shares(one.correctness, len(idle))):

@@ -17,8 +17,7 @@ import sample_results
 
 from classroom import formats, result, roster
 from classroom.assignment import Problem
-from classroom.formats import (
-    autolab, classroom50, everything, gradescope, markdown, tables, terminal, text)
+from classroom.formats import autolab, classroom50, gradescope, markdown, tables, terminal, text
 
 SCHEMAS = pathlib.Path(__file__).resolve().parent / "schemas"
 RUNNER = {"CLASSROOM": "gpu", "ASSIGNMENT": "chapter07", "ASSIGNMENT_TYPE": "individual", "OWNER": "ada",
@@ -175,12 +174,6 @@ def test_terminal():
     assert "Line 14: A request" in terminal.of_results(CLEAN[:1])
 
 
-def test_everything():
-    found = strictly(everything.of_results(CLEAN))
-    assert [one["student"] for one in found] == [one.student for one in CLEAN]
-    assert found[0]["points"] == 82.5
-
-
 # ---- All of them ------------------------------------------------------------
 
 
@@ -194,6 +187,8 @@ def test_write_all(tmp_path):
     for path in paths:
         validate(strictly(path.with_name("gradescope.json").read_text()), "gradescope")
         validate(strictly(path.with_name("autolab.json").read_text()), "autolab")
+    found = strictly((tmp_path / "results.json").read_text())
+    assert [one["student"] for one in found] == ["Ada", *(one.student for one in CLEAN[1:])] and found[0]["points"] == 82.5
     rows = parsed((tmp_path / "canvas.csv").read_text())
     assert [row[:5] for row in rows[2:]] == [["Ada", "", "al1815", "al1815", "A"]], "one of another folder, with her id, is not she"
     assert sum(path.stat().st_size for path in tmp_path.iterdir() if path.is_file()) < 2_000_000
