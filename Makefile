@@ -731,9 +731,10 @@ grade: export TIMERS := $(B:build/cpu%=build/gpu%)/grade
 grade regrade: export TOOLS := $(realpath $(CUDA))
 # Names of folders and files may hold anything: make exports what it is told, and the shell reads that.
 grade:
-	$(if $(CHAPTERS),$(error Grading takes all chapters, or one: CHAPTER=07))
+	$(if $(CHAPTERS)$(NN),$(error Grading takes all chapters, or one: CHAPTER=07))
 	$(call classroom,$@) "$${DIR:-$${MINE:-mine}}"
 regrade:
+	$(if $(CHAPTERS)$(NN),$(error Grading takes all chapters, or one: CHAPTER=07))
 	$(call classroom,$@) "$$DIR"
 handout:
 	$(if $(CHAPTER),$(error Say which chapters in one word: CHAPTERS="$(CHAPTER)"))

@@ -15,6 +15,8 @@ INSTEAD = "// There is a bug in this file. Which line is it on, and what finds i
 
 def named(assignment):
     """first -> Bug"""
+    if len(assignment.bugs) > len(ORDINALS):
+        raise Problem(f"{assignment.name} has {len(assignment.bugs)} bugs; at most {len(ORDINALS)} are handed out")
     return dict(zip(ORDINALS, assignment.bugs))
 
 

@@ -333,6 +333,7 @@ def asked_for():
 
 def start(hand_ins, results, students, seed):
     chosen_tools = tools()
+    results.mkdir(parents=True, exist_ok=True)  # So that it is seen whether another user could enter it.
     contained = contain.choose(os.environ.get("CONTAINED", ""), chosen_tools, hand_ins.resolve(), results.resolve())
     return Session(hand_ins, seed, commit(), compiler(chosen_tools),
                    digest("common/simt"), contained, number_of("LIMIT", "seconds", SECONDS), chosen_tools,

@@ -19,6 +19,7 @@ from harness import built
 from ladder import pages
 
 from classroom import assignment, contain, explain, grade, result, trial, workshop
+from classroom.formats import text
 from classroom.result import SAFETY
 
 GRADES = ("full", "right", "slow", "wrong", "none")
@@ -94,6 +95,39 @@ def test_graders_whose_hand_ins_are_the_same_users_wait_for_each_other():
         second = subprocess.Popen([sys.executable, "-c", waits.format(name)], stdout=subprocess.PIPE, text=True)
         assert second.stdout.readline().startswith("Another grader is at work")
     assert second.communicate(timeout=30)[0] == "begins\n"
+
+
+def test_a_grade_goes_by_no_setting_of_a_shell(monkeypatch, tmp_path):
+    monkeypatch.setenv("SIMT_CHECKS", "off")
+    _, environment = trial.judge_command(assignment.find("03"), tmp_path, SEED)
+    assert "SIMT_CHECKS" not in environment and environment["CHECK_SEED"] == str(SEED)
+
+
+def test_a_result_is_kept_while_nothing_has_changed(tmp_path):
+    made = dataclasses.replace(sample_results.KIND, sha256="", status=result.STOPPED, limit=60)
+    hand_in = grade.HandIn(assignment.find("03"), "ada", tmp_path / "ada/chapter03/relu.cu")
+    text.write(hand_in.folder(tmp_path) / grade.NAME, made.json())
+    now = {word: getattr(made, word) for word in (*grade.SAME, "limit")} | {"hand_ins": tmp_path}
+    assert grade.is_done(hand_in, tmp_path, types.SimpleNamespace(**now))
+    for word in (*grade.SAME, "limit"):
+        assert not grade.is_done(hand_in, tmp_path, types.SimpleNamespace(**now | {word: "another"})), word
+
+
+def test_what_a_teacher_edits_is_another_commit_each_time(monkeypatch, tmp_path):
+    monkeypatch.setattr(grade, "ROOT", tmp_path)
+    (tmp_path / "chapters").mkdir()
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    seen = []
+    for bars in ("a", "b", "c"):
+        (tmp_path / "chapters/assignment.toml").write_text(bars)
+        seen.append(grade.commit())
+    assert len({*seen}) == 3 and {one.partition("+")[0] for one in seen} == {"unknown"}
+
+
+def test_results_are_there_when_it_is_asked_who_may_read_them(monkeypatch, tmp_path):
+    monkeypatch.setattr(grade, "tools", lambda: contain.Tools("true", "true", ()))
+    monkeypatch.setattr(contain, "choose", lambda wanted, tools, hand_ins, results: results.is_dir())
+    assert grade.start(tmp_path, tmp_path / "results", {}, SEED).contained
 
 
 def test_no_judge_is_waited_for_when_the_grader_fails(monkeypatch, tmp_path):
