@@ -97,6 +97,18 @@ def folders_in(folder):
     return {path.name for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")}
 
 
+def strange_in(folder, hand_ins, students, names):
+    """(what is strange, in which folders): results do not tell."""
+    if students:
+        yield "Not on the roster", {hand_in.student for hand_in in hand_ins} - students.keys()
+    if names:
+        yield "Of two files the one in the folder of the assignment was graded", {
+            one.student for one in hand_ins if all(map(os.path.lexists, (one.path, one.path.parents[1] / one.path.name)))}
+    else:
+        read = {hand_in.path.relative_to(folder).parts[0] for hand_in in hand_ins}
+        yield "Nothing that is asked for is in", folders_in(folder) - read
+
+
 def share_of(hand_ins):
     """Those that are this grader's, where several are at work."""
     given = os.environ.get("SHARE") or "1/1"
@@ -349,7 +361,7 @@ def main(folder):
     hand_ins = list(find(folder, chosen, students))
     if not hand_ins:
         raise Problem(f"{folder} holds no hand-in: NAME/{chosen[0].name}/{chosen[0].op}.cu would be one")
-    unread = folders_in(folder) - {hand_in.path.relative_to(folder).parts[0] for hand_in in hand_ins}
+    strange = list(strange_in(folder, hand_ins, students, names))
     if not (hand_ins := share_of(hand_ins)):
         print("There are fewer hand-ins than graders: nothing is left for this one.")
         return
@@ -368,8 +380,7 @@ def main(folder):
         time_all(session, timers, results, hand_ins)
     graded_now = [hand_in.folder(results) / NAME for hand_in in hand_ins]
     print(terminal.of_results(formats.write_all(graded_now, results, students)), end="")
-    strangers = {hand_in.student for hand_in in hand_ins if students} - students.keys()
-    for what, which in (("Not on the roster", strangers), ("Nothing that is asked for is in", unread if not names else ())):
+    for what, which in strange:
         if which:
             print(f"{what}: {', '.join(map(text.line, sorted(which)))}.")
     print(f"Seed {session.seed}; everything is in {results}.")

@@ -298,6 +298,9 @@ def test_who_is_not_on_the_roster_is_named_and_what_is_not_read(new_class):
     roster.write_text("folder,name,id\nada,Ada Lovelace,al1815\n")
     said = some.grade(ROSTER=roster)
     assert "\nNot on the roster: adda.\nNothing that is asked for is in: bob.\n" in said
+    for folder in ("ada", "ada/chapter03"):
+        (some.hand_ins / folder / "relu.cu").touch()
+    assert "\nOf two files the one in the folder of the assignment was graded: ada.\n" in some.grade(CHAPTER="03")
     (some.hand_ins / "chapter03").mkdir()
     with pytest.raises(AssertionError, match="holds chapter03, as one student's folder does, and a student, ada,"):
         some.grade()
