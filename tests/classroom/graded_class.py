@@ -39,8 +39,6 @@ def link_to(folder, elsewhere, source):
 
 
 FILES = {
-    "chapter 06's kernel": lambda source: shutil.copy(assignment.find("06").solution, source),
-    "a slow kernel of 11": lambda source: shutil.copy(FOLDER.with_name("slow") / "sum.waits_twice.cu", source),
     "an empty file": lambda source: source.touch(),
     "a folder named so": lambda source: source.mkdir(),
     "nothing": lambda source: None,
@@ -77,14 +75,15 @@ class Class:
 
     def add(self, name, one, source=None):
         """A file of `source`, or of what the table calls by that name."""
-        student = os.fsdecode(STUDENTS.get(name.removeprefix(MADE), name.removeprefix(MADE).removesuffix(".cu")))
+        what = name.removeprefix(MADE)
+        student = os.fsdecode(STUDENTS.get(what, what.removesuffix(".cu").replace("/", " ")))
         path = self.hand_ins / student / one.name / f"{one.op}.cu"
         path.parent.mkdir(parents=True)
         self.files[name] = path.relative_to(self.hand_ins)
         if name.startswith(MADE):
-            FILES.get(name.removeprefix(MADE), FILES["an empty file"])(path)
+            FILES.get(what, FILES["an empty file"])(path)
         else:
-            path.write_text(self.filled_in((source or FOLDER / name).read_text()))
+            path.write_text(self.filled_in((source or (assignment.ROOT if "/" in name else FOLDER) / name).read_text()))
 
     def rename(self, name, student):
         """The student who handed that in."""
