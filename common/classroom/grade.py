@@ -64,7 +64,6 @@ class Session:
     contained: str
     limit: int
     tools: contain.Tools
-    students: dict  # The roster: folder -> Student.
 
 
 # ---- What was handed in -----------------------------------------------------
@@ -174,10 +173,9 @@ def graded(session, hand_in, number):
         trial.run()
         status, message = explain.outcome(trial)
     folder = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in hand_in.student)  # No two alike.
-    student = session.students.get(hand_in.student, roster.Student(folder, folder, folder))
     idle = idle_checks(hand_in.assignment, session.seed)
     return Result(
-        student.name, student.id, hand_in.assignment.name,
+        folder, folder, hand_in.assignment.name,
         str(hand_in.path.relative_to(session.hand_ins)),
         hashlib.sha256(source).hexdigest() if source else "", status, message,
         tuple(explain.checks(hand_in.assignment, idle, trial if status in (GRADED, STOPPED) else None)),
@@ -343,13 +341,11 @@ def asked_for():
     return [assignment.find(name).name for name in given]
 
 
-def start(hand_ins, results, students, seed):
+def start(hand_ins, results, seed):
     chosen_tools = tools()
-    results.mkdir(parents=True, exist_ok=True)  # So that it is seen whether another user could enter it.
     contained = contain.choose(os.environ.get("CONTAINED", ""), chosen_tools, hand_ins.resolve(), results.resolve())
     return Session(hand_ins, seed, commit(), compiler(chosen_tools),
-                   digest("common/simt"), contained, number_of("LIMIT", "seconds", SECONDS), chosen_tools,
-                   students)
+                   digest("common/simt"), contained, number_of("LIMIT", "seconds", SECONDS), chosen_tools)
 
 
 def main(folder):
@@ -365,8 +361,9 @@ def main(folder):
     if not (hand_ins := share_of(hand_ins)):
         print("There are fewer hand-ins than graders: nothing is left for this one.")
         return
-    session = start(folder, results, students, seed_of(results, folder))
-    remember(results, session.seed, folder)
+    seed = seed_of(results, folder)
+    remember(results, seed, folder)  # So that the folder is there when it is asked who could enter it.
+    session = start(folder, results, seed)
     build_judges({hand_in.assignment.op for hand_in in hand_ins})
     chosen = {h.assignment.name: h.assignment for h in hand_ins}.values()
     if timed:

@@ -60,7 +60,7 @@ def main(moved_to=""):
     if not os.path.isdir(folder):
         raise Problem(f"the hand-ins are not in '{folder}': make regrade DIR=folder says where they are")
     jobs = grade.jobs_at_once()
-    session = grade.start(pathlib.Path(folder), results, {}, before[0].seed)
+    session = grade.start(pathlib.Path(folder), results, before[0].seed)
     grade.build_judges({assignment.find(one.assignment).op for one in before})
     differ = 0
     for one, (now, found) in zip(before, grade.in_rooms(jobs, lambda one, number: again(session, one, number), before)):

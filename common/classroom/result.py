@@ -31,7 +31,7 @@ class Check:
 @dataclasses.dataclass(frozen=True)
 class Result:
     student: str
-    id: str  # From the roster, else the student's name.
+    id: str  # Both from the roster, else the folder's name.
     assignment: str  # chapter07
     file: str  # Relative to the folder of hand-ins.
     sha256: str  # Of the file; '' where there is none.

@@ -125,9 +125,17 @@ def test_what_a_teacher_edits_is_another_commit_each_time(monkeypatch, tmp_path)
 
 
 def test_results_are_there_when_it_is_asked_who_may_read_them(monkeypatch, tmp_path):
-    monkeypatch.setattr(grade, "tools", lambda: contain.Tools("true", "true", ()))
-    monkeypatch.setattr(contain, "choose", lambda wanted, tools, hand_ins, results: results.is_dir())
-    assert grade.start(tmp_path, tmp_path / "results", {}, SEED).contained
+    def choose(wanted, tools, hand_ins, results):
+        assert results.is_dir()
+        raise assignment.Problem("seen")
+
+    for name, value in {"RESULTS": tmp_path / "results", "SEED": SEED, "CHAPTER": "03"}.items():
+        monkeypatch.setenv(name, str(value))
+    monkeypatch.setattr(grade, "tools", lambda: None)
+    monkeypatch.setattr(contain, "choose", choose)
+    (tmp_path / "ada").mkdir()
+    with pytest.raises(assignment.Problem, match="seen"):
+        grade.main(tmp_path)
 
 
 def test_no_judge_is_waited_for_when_the_grader_fails(monkeypatch, tmp_path):
