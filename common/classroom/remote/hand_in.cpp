@@ -73,12 +73,11 @@ const std::vector<uint32_t>& sizes_of(const void* function) {
   return known[function] = sizes;
 }
 
-cudaError_t launch(const void* function, dim3 grid, dim3 block,
-                   void** arguments, size_t shared, cudaStream_t stream,
-                   bool cooperative) {
-  Message question(Kind::kLaunch);
-  question.put(function).put(grid).put(block).put(shared).put(stream);
-  question.put(cooperative);
+cudaError_t launch(const void* function, const cudaLaunchConfig_t& how,
+                   void** arguments) {
+  Message question = message(Kind::kLaunch, function, how.gridDim, how.blockDim,
+                             how.dynamicSmemBytes, how.stream, how.numAttrs);
+  question.put_bytes(how.attrs, how.numAttrs * sizeof *how.attrs);
   for (const uint32_t bytes : sizes_of(function))
     question.put_bytes(*arguments++, bytes);
   return request(question);
@@ -158,17 +157,25 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared,
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block,
                                void** arguments, size_t shared,
                                cudaStream_t stream) {
-  return launch(kernel, grid, block, arguments, shared, stream, false);
+  return launch(kernel, {grid, block, shared, stream, nullptr, 0}, arguments);
 }
 cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block,
                              void** arguments, size_t shared,
                              cudaStream_t stream) {
-  return launch(function, grid, block, arguments, shared, stream, false);
+  return launch(function, {grid, block, shared, stream, nullptr, 0}, arguments);
 }
 cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid,
                                         dim3 block, void** arguments,
                                         size_t shared, cudaStream_t stream) {
-  return launch(function, grid, block, arguments, shared, stream, true);
+  cudaLaunchAttribute together = {};
+  together.id = cudaLaunchAttributeCooperative;
+  together.val.cooperative = 1;
+  return launch(function, {grid, block, shared, stream, &together, 1},
+                arguments);
+}
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* how,
+                                const void* function, void** arguments) {
+  return launch(function, *how, arguments);
 }
 
 cudaError_t cudaMalloc(void** p, size_t bytes) {

@@ -159,12 +159,27 @@ Message parameter_sizes(Message question) {
   return answer;
 }
 
+// Those that name neither memory nor events.
+bool may_have(const cudaLaunchAttribute& attribute) {
+  return attribute.id == cudaLaunchAttributeCooperative ||
+         attribute.id == cudaLaunchAttributeClusterDimension ||
+         attribute.id == cudaLaunchAttributeProgrammaticStreamSerialization;
+}
+
 Message launch(Message question) {
   const void* const function = known(question.take<const void*>());
-  const auto grid = question.take<dim3>(), block = question.take<dim3>();
-  const auto shared = question.take<size_t>();
-  const auto stream = question.take<cudaStream_t>();
-  const auto cooperative = question.take<bool>();
+  cudaLaunchConfig_t config = {};
+  config.gridDim = question.take<dim3>();
+  config.blockDim = question.take<dim3>();
+  config.dynamicSmemBytes = question.take<size_t>();
+  config.stream = question.take<cudaStream_t>();
+  std::vector<cudaLaunchAttribute> attributes;
+  for (auto left = question.take<unsigned>(); left > 0; --left) {
+    attributes.push_back(question.take<cudaLaunchAttribute>());
+    if (!may_have(attributes.back())) return only(cudaErrorNotSupported);
+  }
+  config.attrs = attributes.data();
+  config.numAttrs = attributes.size();
   std::list<std::vector<char>> arguments;  // Each at an address of its own.
   std::vector<void*> pointers;
   if (const auto* sizes = parameters_of(function)) {
@@ -174,9 +189,11 @@ Message launch(Message question) {
       pointers.push_back(arguments.back().data());
     }
   }
-  const auto call =
-      cooperative ? cudaLaunchCooperativeKernel : cudaLaunchKernel;
-  return only(call(function, grid, block, pointers.data(), shared, stream));
+  if (config.numAttrs)
+    return only(cudaLaunchKernelExC(&config, function, pointers.data()));
+  return only(cudaLaunchKernel(function, config.gridDim, config.blockDim,
+                               pointers.data(), config.dynamicSmemBytes,
+                               config.stream));
 }
 
 // ---- Memory -----------------------------------------------------------------
