@@ -125,12 +125,12 @@ endif
 PAPERWORK := handout formats leaderboard gradescope  # Of the classroom: nothing is compiled for it.
 NEEDS_NOTHING := help clean doctor diff% compare plots figures weave start% hint% $(PAPERWORK) \
   $(if $(filter cpu,$(BACKEND)),bench% peers $(TIMED))
-# A student's commands take any Python that reads TOML: the checks' own has 30 MB to fetch.
-STUDENTS := $(STEPS:=%) watch progress
-ifneq ($(filter $(STUDENTS),$(GOALS)),)
+# The classroom's commands take any Python that reads TOML: the checks' own has 30 MB to fetch.
+CLASSROOM := $(STEPS:=%) watch progress grade regrade $(PAPERWORK)
+ifneq ($(filter $(CLASSROOM),$(GOALS)),)
 READS_TOML := $(shell $(PYTHON) -c 'import tomllib' 2>/dev/null && echo yes)
 endif
-NEEDS_PYTHON := test% plots figures weave $(if $(READS_TOML),,$(STUDENTS)) grade regrade $(PAPERWORK)
+NEEDS_PYTHON := test% plots figures weave $(if $(READS_TOML),,$(CLASSROOM))
 
 ifneq ($(filter-out $(NEEDS_NOTHING),$(GOALS)),)
 ifeq ($(MAKE_RESTARTS)$(MAKELEVEL),0)
@@ -540,6 +540,7 @@ make grade DIR=hand-ins       all of a class; CHAPTER=07: only that one; ROSTER=
                      a CSV file of names and ids; SEED=n; LIMIT=seconds
                      TIMES=yes: time them on a GPU, too, which gives no points
 make regrade         grade once more, with the same seeds: what differs?
+                     STUDENT=ada CHAPTER=07: only that one, shown in full
 make handout DIR=../course    a repository of exercises for students;
                      CHAPTERS="03 07": only those; HINTS=no: without hints;
                      BUGS=yes: with wrong kernels, once the exercises are in
@@ -601,7 +602,8 @@ $(NUMBERS:%=diff%): diff%:
 # The exercises. NAME counts where make is told it: WSL, for one, calls the machine so.
 export MINE
 export WHO := $(if $(filter environment%,$(origin NAME)),,$(NAME))
-student = @BACKEND=$(BACKEND) PYTHONDONTWRITEBYTECODE=1 $(if $(READS_TOML),$(PYTHON),$(CHECK_PYTHON)) -m classroom.student
+classroom = @BACKEND=$(BACKEND) PYTHONDONTWRITEBYTECODE=1 $(if $(READS_TOML),$(PYTHON),$(CHECK_PYTHON)) -m classroom.$1
+student = $(call classroom,student)
 define step_rules
 .PHONY: $1 $(TURNS:%=$1%)
 $(TURNS:%=$1%): $1%:
@@ -721,7 +723,6 @@ weave:
 	@$(CHECK_PYTHON) -m ladder.weave
 
 # Hand-ins are compiled where nothing but /usr, CUDA and the compiler can be seen. Their grades go to results/.
-classroom = @PYTHONDONTWRITEBYTECODE=1 $(CHECK_PYTHON) -m classroom.$1
 grade regrade: export COMPILE = $(COMPILE_HAND_IN)
 grade regrade: export UNUSED := $(UNUSED)
 grade regrade: export LINK = $(call found_at,$(CXX))
@@ -730,9 +731,10 @@ grade: export TIMERS := $(B:build/cpu%=build/gpu%)/grade
 grade regrade: export TOOLS := $(realpath $(CUDA))
 # Names of folders and files may hold anything: make exports what it is told, and the shell reads that.
 grade:
-	$(if $(CHAPTERS),$(error Grading takes all chapters, or one: CHAPTER=07))
+	$(if $(CHAPTERS)$(NN),$(error Grading takes all chapters, or one: CHAPTER=07))
 	$(call classroom,$@) "$${DIR:-$${MINE:-mine}}"
 regrade:
+	$(if $(CHAPTERS)$(NN),$(error Grading takes all chapters, or one: CHAPTER=07))
 	$(call classroom,$@) "$$DIR"
 handout:
 	$(if $(CHAPTER),$(error Say which chapters in one word: CHAPTERS="$(CHAPTER)"))

@@ -4,7 +4,7 @@ import re
 
 from harness import patches
 
-from classroom.assignment import ROOT, Problem, filled_in
+from classroom.assignment import ROOT, Problem, filled_in, only
 
 FOLDER, FILE = "bugs", "answers.toml"
 WRONG = ROOT / "tests/wrong"
@@ -15,6 +15,8 @@ INSTEAD = "// There is a bug in this file. Which line is it on, and what finds i
 
 def named(assignment):
     """first -> Bug"""
+    if len(assignment.bugs) > len(ORDINALS):
+        raise Problem(f"{assignment.name} has {len(assignment.bugs)} bugs; at most {len(ORDINALS)} are handed out")
     return dict(zip(ORDINALS, assignment.bugs))
 
 
@@ -51,10 +53,14 @@ def sheet(assignment, folder, again):
 def verdicts(assignment, path):
     """A sentence for each kernel, and how many are solved."""
     filled = filled_in(path)
+    only(named(assignment), filled, path)
     sentences, solved = [], 0
     for name, bug in named(assignment).items():
         given = filled.get(name, {})
+        only(("line", "finding"), given, path)
         line, finding = given.get("line", 0), given.get("finding", "")
+        if not isinstance(line, int):
+            raise Problem(f"{path}: line = {line!r} is no number: write it without quotes")
         if finding and finding not in bug.choices:
             raise Problem(f"{path}: '{finding}' is none of the choices: {', '.join(bug.choices)}")
         if not line or not finding:

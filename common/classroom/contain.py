@@ -16,6 +16,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -30,6 +31,7 @@ LEAST_LEFT = 1 / 16  # Of the machine's memory: below, whoever runs is stopped,
 OUT_OF_MEMORY = "This machine ran out of memory while it ran."  # whoever took it.
 FIRST_USER = 61000  # Of those that nobody has; one for each room.
 NO = "no"
+WITHOUT_IPC = [sys.executable, "-I", "-S", str(pathlib.Path(__file__).with_name("no_ipc.py"))]
 
 LIMITS = {"nproc": PROCESSES, "as": MEMORY, "cpu": CPU, "fsize": FILE, "core": 0, "nofile": 256}
 # What does not compile with UNUSED is compiled without, and then says why not.
@@ -259,7 +261,8 @@ class Room:
             environment["LD_LIBRARY_PATH"] = driver
         if self.container == NO:
             return ["env", *(f"{name}={value}" for name, value in environment.items()), *limits(self.tools, "nproc")]
-        return CONTAINERS[self.container](self, self.tools, environment)
+        refusing = [] if self.tools.devices else WITHOUT_IPC  # Nobody has tried what a driver wants.
+        return [*refusing, *CONTAINERS[self.container](self, self.tools, environment)]
 
     def try_out(self, private=()):
         """Why no hand-in can be compiled in it, away from these folders; '' if one can."""

@@ -38,7 +38,7 @@ def checks(one, idle, trial):
     """A Check for all that gives points; `trial` is None where nothing ran."""
     seen = trial.checks if trial else {}
     passed = {name for name in idle if seen.get(name, {}).get("state") == "passed"}
-    real = sorted((name for name, for_nothing in idle.items() if not for_nothing), key=COUNTED.__eq__)
+    real = [name for name, for_nothing in idle.items() if not for_nothing]
     fraction = sum(name in passed for name in real) / len(real)
     undone = [name for name in idle if name not in real]
     for name, share in zip([*real, *undone], shares(one.correctness, len(idle))):
@@ -93,27 +93,32 @@ def safety(one, fraction, trial):
 
 def efficiency(bar, trial):
     name = f"{bar.counter}, n = {bar.case.n:,}" + (f", offset {bar.case.offset}" if bar.case.offset else "")
-    counted = trial and next((c for c in trial.counts if matches(bar, c)), None)
-    if not counted:
+    if not trial:
         return check(name, EFFICIENCY, 0, bar.points, UNCOUNTED)
-    value = counted["counters"].get(bar.counter)
-    if value is None:
-        return check(name, EFFICIENCY, 0, bar.points, f"Your kernel has no {bar.counter}.")
+    launches = launches_of(bar, trial)
+    if not launches or bar.kernel and len(launches) > 1:
+        why = f"{bar.kernel or 'A kernel'} is launched {len(launches)} times in this call; one launch counts."
+        return check(name, EFFICIENCY, 0, bar.points, why)
+    counted = launches[0] if bar.kernel else next(c for c in trial.counts if is_of(bar, c) and "launch" not in c)
+    value = counted["counters"][bar.counter]
     if bar.holds(value):
         return check(name, EFFICIENCY, bar.points, bar.points, "")
-    why = bar.told(value)
-    return check(name, EFFICIENCY, 0, bar.points, why, worst_line(bar, trial))
+    return check(name, EFFICIENCY, 0, bar.points, bar.told(value), worst_line(bar, launches, trial))
 
 
-def matches(bar, counted):
-    return (counted["n"], counted["offset"], counted.get("launch", "")) == (bar.case.n, bar.case.offset, bar.kernel)
+def is_of(bar, counted):
+    return (counted["n"], counted["offset"]) == (bar.case.n, bar.case.offset)
 
 
-def worst_line(bar, trial):
+def launches_of(bar, trial):
+    """Those that count; a template's arguments are no part of its name here."""
+    return [counted for counted in trial.counts if is_of(bar, counted) and "launch" in counted and
+            bar.kernel in ("", counted["launch"].partition("<")[0])]
+
+
+def worst_line(bar, launches, trial):
     """The line of the hand-in that is farthest from the bar."""
-    lines = [line for counted in trial.counts if counted.get("launch") and
-             (counted["n"], counted["offset"]) == (bar.case.n, bar.case.offset) and
-             bar.kernel in ("", counted["launch"]) for line in counted["lines"]
+    lines = [line for launch in launches for line in launch["lines"]
              if bar.counter in line["counters"] and line["file"].endswith(trial.file_name)]
     if not lines:
         return 0

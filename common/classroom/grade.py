@@ -15,6 +15,7 @@ import concurrent.futures
 import contextlib
 import dataclasses
 import hashlib
+import itertools
 import json
 import os
 import pathlib
@@ -36,8 +37,9 @@ from classroom.trial import BUILD, Trial, judge_command, reported
 
 SECONDS = 150  # For a hand-in, its compilation included; LIMIT is another number.
 MOST_SOURCE = 1 << 20  # Bytes.
-FILES = {".json", ".csv", ".xml", ".md", ".svg", ".png", ".part"}  # What RESULTS may hold beside folders.
+JUDGING = ("chapters", "common", "tests")  # Folders.
 NAME, SESSION = "result.json", "session.json"
+SAME = ("seed", "commit", "compiler", "executor", "contained")  # For a result to be kept.
 IDLE = {}  # (operation, seed) -> idle_checks().
 
 
@@ -48,9 +50,7 @@ class HandIn:
     path: pathlib.Path
 
     def folder(self, results):
-        """A student who is called like a file of ours gets no such folder."""
-        is_file = pathlib.Path(self.student).suffix in FILES
-        return results / (self.student + "_" * is_file) / self.assignment.name
+        return results / result.folder_of(self.student) / self.assignment.name
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,7 +64,6 @@ class Session:
     contained: str
     limit: int
     tools: contain.Tools
-    students: dict  # The roster: folder -> Student.
 
 
 # ---- What was handed in -----------------------------------------------------
@@ -76,11 +75,14 @@ def find(folder, chosen, roster):
     Who is on the roster and handed nothing in is found, too."""
     if not folder.is_dir():
         raise Problem(f"DIR={folder}: there is no such folder")
-    if any(os.path.lexists(folder / one.name) for one in chosen):
+    there = folders_in(folder)
+    students = [folder / name for name in sorted({*there, *roster})]
+    names = {one.name for one in chosen}
+    if own := sorted(names & there):
+        if both := [path.name for path in students if any(os.path.lexists(path / name) for name in names)]:
+            raise Problem(f"DIR={folder} holds {own[0]}, as one student's folder does, and a student, {both[0]}, "
+                          "as a class's: give one of them another name, or say CHAPTER= or TASK=")
         students = [folder]
-    else:
-        there = {path.name: path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")}
-        students = [folder / name for name in sorted({*there, *roster})]
     for student in students:
         for one in chosen:
             path = student / one.name / f"{one.op}.cu"
@@ -88,6 +90,22 @@ def find(folder, chosen, roster):
                 path = student / f"{one.op}.cu"
             if len(chosen) == 1 or os.path.lexists(path.parent):
                 yield HandIn(one, student.name, path)
+
+
+def folders_in(folder):
+    return {path.name for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")}
+
+
+def strange_in(folder, hand_ins, students, names):
+    """(what is strange, in which folders): results do not tell."""
+    if students:
+        yield "Not on the roster", {hand_in.student for hand_in in hand_ins} - students.keys()
+    if names:
+        yield "Of two files the one in the folder of the assignment was graded", {
+            one.student for one in hand_ins if all(map(os.path.lexists, (one.path, one.path.parents[1] / one.path.name)))}
+    else:
+        read = {hand_in.path.relative_to(folder).parts[0] for hand_in in hand_ins}
+        yield "Nothing that is asked for is in", folders_in(folder) - read
 
 
 def share_of(hand_ins):
@@ -99,10 +117,11 @@ def share_of(hand_ins):
     return hand_ins[int(which) - 1::int(count)]
 
 
-def read_source(path):
-    """(bytes, '') or (b'', what is wrong)."""
-    if path.is_symlink() or path.parent.is_symlink():
-        return b"", f"{path.name} is a link; hand in the file itself."
+def read_source(path, folder):
+    """(bytes, '') or (b'', what is wrong), of a file below a folder. A link could show another student's."""
+    between = itertools.takewhile(folder.__ne__, (path, *path.parents))
+    if links := [part.name for part in between if part.is_symlink()]:
+        return b"", f"{links[-1]} is a link; hand in the file itself."
     if not path.exists():
         return b"", f"There is no {path.name}."
     if not path.is_file():
@@ -123,39 +142,45 @@ def idle_checks(one, seed):
     """Check -> whether a function that does nothing passes it."""
     if (one.op, seed) not in IDLE:
         IDLE[one.op, seed] = judge_nobody(one, seed)
-    return IDLE[one.op, seed]
+    checks, counters = IDLE[one.op, seed]
+    if unknown := [bar.counter for bar in one.bars if bar.counter not in counters]:
+        raise Problem(f"{one.folder / assignment.NAME}: bar: nothing is counted as '{unknown[0]}'; "
+                      f"there are {', '.join(counters)}")
+    return checks
 
 
 def judge_nobody(one, seed):
+    """(what becomes of each check, all that is counted), if no hand-in is there."""
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "report"
         command, environment = judge_command(one, report, seed)
         subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        states = {line["check"]: line["state"] for line in reported(report) if "check" in line}
+        lines = list(reported(report))
+    states = {line["check"]: line["state"] for line in lines if "check" in line}
     if not states or "begun" in states.values():
         raise Problem(f"the judge of {one.op} does not run to its end: {' '.join(command)}")
-    return {check: state == "passed" for check, state in states.items() if state != "skipped"}
+    return ({check: state == "passed" for check, state in states.items() if state != "skipped"},
+            next(line["counters"] for line in lines if "counters" in line))
 
 
 def graded(session, hand_in, number):
     """The result of one hand-in."""
     begun = time.monotonic()
-    source, message = read_source(hand_in.path)
+    source, message = read_source(hand_in.path, session.hand_ins)
     status, trial = ABSENT, None
     if source:
         trial = Trial(session, hand_in, source, number)
         trial.run()
         status, message = explain.outcome(trial)
-    folder = contain.printable(hand_in.student.replace("\n", " "))
-    student = session.students.get(hand_in.student, roster.Student(folder, folder, folder))
+    folder = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in hand_in.student)  # No two alike.
     idle = idle_checks(hand_in.assignment, session.seed)
     return Result(
-        student.name, student.id, hand_in.assignment.name,
+        folder, folder, hand_in.assignment.name,
         str(hand_in.path.relative_to(session.hand_ins)),
         hashlib.sha256(source).hexdigest() if source else "", status, message,
         tuple(explain.checks(hand_in.assignment, idle, trial if status in (GRADED, STOPPED) else None)),
         session.seed, session.commit, session.compiler, session.executor, session.contained,
-        round(time.monotonic() - begun, 2), explain.counters(trial) if trial else {})
+        round(time.monotonic() - begun, 2), explain.counters(trial) if trial else {}, limit=session.limit)
 
 
 # ---- All of them ------------------------------------------------------------
@@ -166,17 +191,21 @@ def said(*command):
 
 
 def commit():
+    """Behind a +, where that is not all, what a teacher has made of it: bars edited once more are other bars."""
     if "COMMIT" in os.environ:  # Of a copy without history, in an archive.
         return os.environ["COMMIT"]
-    changed = "+" if said("git", "status", "--porcelain", "--untracked-files=no") else ""
-    return (said("git", "rev-parse", "--short", "HEAD") or "unknown") + changed
+    known = said("git", "rev-parse", "--short", "HEAD")
+    if known and not said("git", "status", "--porcelain", "--", *JUDGING):
+        return known
+    return f"{known or 'unknown'}+{digest(*JUDGING)}"
 
 
-def digest(folder):
-    """Of all files of a folder and their names."""
+def digest(*folders):
+    """Of all files of these folders and their names."""
     sum_ = hashlib.sha256()
-    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
-        sum_.update(str(path.relative_to(folder)).encode() + path.read_bytes())
+    for path in sorted(path for folder in folders for path in (ROOT / folder).rglob("*")
+                       if path.is_file() and path.suffix != ".pyc"):
+        sum_.update(str(path.relative_to(ROOT)).encode() + path.read_bytes())
     return sum_.hexdigest()[:12]
 
 
@@ -241,13 +270,12 @@ def build_judges(ops):
 
 def is_done(hand_in, results, session):
     """Whether its result is there, of this very file, seed, grader and assignment."""
-    path = hand_in.folder(results) / NAME
     with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
-        from_before = result.load(path)
-        source, _ = read_source(hand_in.path)
-        sha256 = hashlib.sha256(source).hexdigest() if source else ""
-        return (from_before.sha256, from_before.seed, from_before.executor, from_before.commit) == (
-            sha256, session.seed, session.executor, session.commit)
+        kept = result.load(hand_in.folder(results) / NAME)
+        source, _ = read_source(hand_in.path, session.hand_ins)
+        return (kept.sha256 == (hashlib.sha256(source).hexdigest() if source else "") and
+                all(getattr(kept, word) == getattr(session, word) for word in SAME) and
+                (kept.status != STOPPED or kept.limit == session.limit))
     return False
 
 
@@ -299,50 +327,59 @@ def time_all(session, tools, results, hand_ins):
         path = hand_in.folder(results) / NAME
         made = result.load(path)
         if made.is_right and "ratio" not in made.time and not hand_in.assignment.is_open:
-            source, _ = read_source(hand_in.path)
+            source, _ = read_source(hand_in.path, session.hand_ins)
             made = dataclasses.replace(made, time=times.compared(session, tools, hand_in, source))
             text.write(path, made.json())
             print(f"{made.student[:24]:24} {made.assignment:10} {text.line(text.time(made))}", flush=True)
 
 
-def start(hand_ins, results, students, seed):
+def asked_for():
+    """The name of the only assignment, in a list; an empty one if all are meant."""
+    given = [*filter(None, map(os.environ.get, ("CHAPTER", "TASK")))]
+    if len(given) > 1:
+        raise Problem(f"CHAPTER={given[0]} and TASK={given[1]} are two: grade one after the other")
+    return [assignment.find(name).name for name in given]
+
+
+def start(hand_ins, results, seed):
     chosen_tools = tools()
     contained = contain.choose(os.environ.get("CONTAINED", ""), chosen_tools, hand_ins.resolve(), results.resolve())
     return Session(hand_ins, seed, commit(), compiler(chosen_tools),
-                   digest(ROOT / "common/simt"), contained, number_of("LIMIT", "seconds", SECONDS), chosen_tools,
-                   students)
+                   digest("common/simt"), contained, number_of("LIMIT", "seconds", SECONDS), chosen_tools)
 
 
 def main(folder):
     timed, jobs = times.wanted(), jobs_at_once()
-    name = os.environ.get("CHAPTER") or os.environ.get("TASK")
-    chosen = [assignment.find(name)] if name else assignment.every()
-    folder, results = pathlib.Path(folder), pathlib.Path(os.environ.get("RESULTS") or "results")
+    names = asked_for()
+    chosen = [*map(assignment.find, names)] or assignment.every()
+    folder, results = pathlib.Path(os.path.abspath(folder)), pathlib.Path(os.environ.get("RESULTS") or "results")
     students = roster.read(pathlib.Path(os.environ["ROSTER"])) if os.environ.get("ROSTER") else {}
     hand_ins = list(find(folder, chosen, students))
     if not hand_ins:
         raise Problem(f"{folder} holds no hand-in: NAME/{chosen[0].name}/{chosen[0].op}.cu would be one")
+    strange = list(strange_in(folder, hand_ins, students, names))
     if not (hand_ins := share_of(hand_ins)):
         print("There are fewer hand-ins than graders: nothing is left for this one.")
         return
-    session = start(folder, results, students, seed_of(results, folder))
-    remember(results, session.seed, folder)
+    seed = seed_of(results, folder)
+    remember(results, seed, folder)  # So that the folder is there when it is asked who could enter it.
+    session = start(folder, results, seed)
     build_judges({hand_in.assignment.op for hand_in in hand_ins})
     chosen = {h.assignment.name: h.assignment for h in hand_ins}.values()
     if timed:
         measured = [one for one in chosen if not one.is_open]
         timers = times.build(measured)
         times.try_solutions(session, timers, [HandIn(one, "", one.solution) for one in measured])
-    for one in {one.op: one for one in chosen}.values():
+    for one in chosen:
         idle_checks(one, session.seed)
     grade_all(session, results, hand_ins, jobs)
     if timed:
         time_all(session, timers, results, hand_ins)
     graded_now = [hand_in.folder(results) / NAME for hand_in in hand_ins]
     print(terminal.of_results(formats.write_all(graded_now, results, students)), end="")
-    strangers = {hand_in.student for hand_in in hand_ins} - students.keys()
-    if students and strangers:
-        print(f"Not on the roster: {', '.join(map(text.line, sorted(strangers)))}.")
+    for what, which in strange:
+        if which:
+            print(f"{what}: {', '.join(map(text.line, sorted(which)))}.")
     print(f"Seed {session.seed}; everything is in {results}.")
 
 

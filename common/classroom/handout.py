@@ -34,7 +34,7 @@ MARK = re.compile(r"^( *)[+-]", re.M)  # Of a diff's line.
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
 TELLING = 10  # A line of fewer letters and digits tells nobody a solution.
 LEFT_OUT = "*(Left out here: it shows the solution.)*\n"
-HINTS = re.compile(r"^hints = \[.*?^\]\n", re.S | re.M)
+HINTS = re.compile(r"^hints\s*=\s*\[.*?\]\s*\n(?=\s*(?:\w+\s*=|\[|\Z))", re.S | re.M)
 TABLE = re.compile(r"^\[\[bug\]\]\n.*?(?=^\[|\Z)", re.S | re.M)
 
 
@@ -145,12 +145,14 @@ def of_assignment(one, lines, with_hints):
     text = (one.folder / assignment.NAME).read_text(encoding="utf-8")
     if not with_hints:
         text = HINTS.sub("hints = []\n", text)
-    files = {}
+    kept = [bug for bug in one.bugs if not shown(bugs.source(bug), lines)]
     for bug, table in zip(one.bugs, TABLE.findall(text)):
-        if shown(bugs.source(bug), lines):
-            text = text.replace(table, "")
-        else:
-            files[WRONG / bug.file] = bugs.source(bug).encode()
+        text = text.replace(table, "" if bug not in kept else table)
+    left = assignment.tomllib.loads(text)
+    if left["hints"] and not with_hints or [bug["file"] for bug in left.get("bug", [])] != [bug.file for bug in kept]:
+        raise Problem(f"{one.folder / assignment.NAME}: its hints or bugs cannot be left out: begin a line with "
+                      "'hints = [', each bug with '[[bug]]' alone on a line, and end both with a line of their own")
+    files = {WRONG / bug.file: bugs.source(bug).encode() for bug in kept}
     files[folder / assignment.NAME] = text.encode()
     files[folder / "README.md"] = (one.folder / "README.md").read_bytes()
     files[pathlib.Path("mine", one.name, f"{one.op}.cu")] = one.exercise.read_bytes()
@@ -229,8 +231,8 @@ def main(folder, names):
         raise Problem("\n".join(left_out))
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise Problem(f"DIR={folder} is there already, and not empty: name a new folder")
-    with_bugs = os.environ.get("BUGS") == "yes"
-    files = contents(chosen, os.environ.get("HINTS") != "no", with_bugs)
+    with_bugs = assignment.is_yes("BUGS")
+    files = contents(chosen, assignment.is_yes("HINTS", "yes"), with_bugs)
     write(folder, chosen, files)
     print(*left_out, sep="\n", end="\n" if left_out else "")
     shows = "wrong kernels that show the solutions" if with_bugs else "no solution"

@@ -1,11 +1,13 @@
 """A sheet of questions to answer before running, whose numbers derive from a name."""
 
+import contextlib
 import hashlib
+import math
 import subprocess
 import textwrap
 
 from classroom import workshop
-from classroom.assignment import Case, Problem, as_text, filled_in
+from classroom.assignment import Case, Problem, as_text, filled_in, only
 
 FILE = "predict.toml"
 WIDTH = 80
@@ -52,15 +54,18 @@ def read(path, assignment):
     filled = filled_in(path)
     if not isinstance(filled.get("name"), str):
         raise Problem(f"{path} does not say whose it is: move it away, and begin a new one")
-    answers = [filled.get(f"answer_{number}", "") for number in range(1, len(assignment.questions) + 1)]
-    return filled["name"], [as_number(path, number, answer) for number, answer in enumerate(answers, 1)]
+    answers = [f"answer_{number}" for number in range(1, len(assignment.questions) + 1)]
+    only(["name", *answers], filled, path)
+    return filled["name"], [as_number(path, answer, str(filled.get(answer, ""))) for answer in answers]
 
 
-def as_number(path, which, answer):
-    try:
-        return float(str(answer).replace(",", "")) if str(answer).strip() else None
-    except ValueError:
-        raise Problem(f"{path}: answer_{which} is '{answer}', which is no number") from None
+def as_number(path, word, answer):
+    if not answer.strip():
+        return None
+    with contextlib.suppress(ValueError):
+        if math.isfinite(number := float(answer.replace(",", ""))):
+            return number
+    raise Problem(f"{path}: {word} is '{answer}', which is no number")
 
 
 def edited(assignment, which, numbers):

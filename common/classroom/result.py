@@ -2,11 +2,20 @@
 
 import dataclasses
 import json
+import pathlib
 
 CORRECTNESS, SAFETY, EFFICIENCY = "correctness", "safety", "efficiency"
 # How the grading of a hand-in went. Of ABSENT and NOT_COMPILED no check ran; of STOPPED some
 # may have, and their points count. All but GRADED say why in `message`.
 GRADED, ABSENT, NOT_COMPILED, STOPPED = "graded", "absent", "not compiled", "stopped"
+
+
+FILES = {".json", ".csv", ".xml", ".md", ".svg", ".png", ".part"}  # What RESULTS may hold beside folders.
+
+
+def folder_of(student):
+    """In RESULTS; a student who is called like a file of ours gets no such folder, and nobody another's."""
+    return student + "_" * (pathlib.Path(student.rstrip("_")).suffix in FILES)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,7 +31,7 @@ class Check:
 @dataclasses.dataclass(frozen=True)
 class Result:
     student: str
-    id: str  # From the roster, else the student's name.
+    id: str  # Both from the roster, else the folder's name.
     assignment: str  # chapter07
     file: str  # Relative to the folder of hand-ins.
     sha256: str  # Of the file; '' where there is none.
@@ -39,6 +48,7 @@ class Result:
     # On a GPU, beside the solution, if that was asked for: {"ratio": 1.03, ...} or {"why": there is
     # none}. A hand-in can make it up, so it is information and gives no points.
     time: dict = dataclasses.field(default_factory=dict)
+    limit: int = 0  # Seconds that it might take.
 
     @property
     def points(self):

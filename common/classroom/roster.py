@@ -37,7 +37,8 @@ def students(path, text):
             if any(map(str.strip, row)):
                 student = student_of(f"{path}, line {rows.line_num}", columns, row)
                 for column, value in (("folder", student.folder), ("id", student.id)):
-                    before = lines.setdefault((column, value), rows.line_num)
+                    same = value if column == "folder" else value.casefold()  # A login is the same in capitals.
+                    before = lines.setdefault((column, same), rows.line_num)
                     if before != rows.line_num:
                         raise Problem(f"{path}, line {rows.line_num}: the {column} '{value}' stands in line {before} already")
                 found[student.folder] = student

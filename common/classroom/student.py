@@ -4,6 +4,7 @@ What a student writes lies in mine/chapter07, or in another folder that MINE nam
 """
 
 import concurrent.futures
+import contextlib
 import dataclasses
 import hashlib
 import json
@@ -107,7 +108,7 @@ def build(work):
     work.needs_file()
     if built.make_aloud(ROOT, BACKEND, "run", f"SRC={work.file}").returncode:
         return False
-    if left := blanks.left(work.file.read_text(encoding="utf-8")):
+    if left := blanks.left(work.file.read_text(encoding="utf-8", errors="replace")):
         print(f"Still to be removed: line {', '.join(map(str, left))} of {work.file}")
     program = (ROOT / "run").resolve()
     program.with_suffix(".next").write_text(f"Stuck? {work.command('hint')}, and {work.page}\n", encoding="utf-8")
@@ -223,7 +224,9 @@ def progress(mine):
 
 def judged(works):
     """[state, sentences that say why] of each; what has not changed is remembered."""
-    known = json.loads(PROGRESS.read_text(encoding="utf-8")) if PROGRESS.is_file() else {}
+    known = {}
+    with contextlib.suppress(FileNotFoundError, ValueError):  # Half a file is of one who was stopped.
+        known = json.loads(PROGRESS.read_text(encoding="utf-8"))
     texts = {work: work.file.read_text(encoding="utf-8", errors="replace") for work in works if work.file.is_file()}
     keys = {work: hashlib.sha256(f"{work.task.name}{work.task.bars}{text}".encode()).hexdigest()
             for work, text in texts.items()}
@@ -262,6 +265,8 @@ def main():
     command, name = sys.argv[1], " ".join(sys.argv[2:])
     mine = os.environ.get("MINE") or "mine"
     try:
+        if len(mine.split()) > 1:
+            raise Problem(f"MINE={mine}: make builds no file in a folder with spaces in its name.")
         if command == "progress":
             progress(mine)
         elif not name:

@@ -16,7 +16,7 @@ import tempfile
 
 from harness import built
 
-from classroom import contain, explain
+from classroom import assignment, contain, explain
 from classroom.assignment import ROOT, Problem
 from classroom.trial import TICK, Trial
 
@@ -28,15 +28,13 @@ SECONDS = 120  # For the solution, which takes a few.
 
 def wanted():
     """Whether hand-ins are to be timed; refused where that is impossible."""
-    given = os.environ.get("TIMES") or "no"
-    if given not in ("yes", "no"):
-        raise Problem(f"TIMES={given}: it is yes or no")
-    if given == "yes":
-        backend, _, why = subprocess.check_output([ROOT / "common/setup/backend.sh"], text=True).strip().partition(" ")
-        if backend != "gpu":
-            raise Problem(f"TIMES=yes times hand-ins on a GPU, and {why}. Leave it out, which costs no points, "
-                          "or grade on a machine that has one. Nothing was graded")
-    return given == "yes"
+    if not assignment.is_yes("TIMES"):
+        return False
+    backend, _, why = subprocess.check_output([ROOT / "common/setup/backend.sh"], text=True).strip().partition(" ")
+    if backend != "gpu":
+        raise Problem(f"TIMES=yes times hand-ins on a GPU, and {why}. Leave it out, which costs no points, "
+                      "or grade on a machine that has one. Nothing was graded")
+    return True
 
 
 def program_of(one):

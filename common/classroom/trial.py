@@ -14,11 +14,12 @@ import time
 from harness import KEEPS_FREED_MEMORY
 
 from classroom import contain, handout
-from classroom.assignment import ROOT
+from classroom.assignment import ROOT, Problem
 
 BUILD = pathlib.Path(os.environ.get("JUDGES", "build/cpu/grade"))  # Elsewhere with MARCH=.
 SECONDS_ON_GPU = 20  # Of processor time, for all kernels of a try.
 TRIES = 16  # A process that ends within a check gets another for the checks behind it.
+NO_REPORT = 3  # A judge's exit status.
 MOST_REPORT = 64 << 20
 TICK = 0.25  # Seconds between two looks at what a hand-in takes.
 
@@ -35,7 +36,8 @@ def judge_command(one, report, session_seed):
     command = [str(ROOT / BUILD / f"{one.op}.judge"), f"--report={report}"]
     command += [f"--case={n},{offset}" for n, offset in sorted({(b.case.n, b.case.offset) for b in one.bars})]
     more = {"CHECK_SEED": str(session_seed), "SIMT_SECONDS": str(SECONDS_ON_GPU)}
-    return command, os.environ | KEEPS_FREED_MEMORY | more
+    ours = {name: value for name, value in os.environ.items() if not name.startswith("SIMT_")}  # Grades are for all.
+    return command, ours | KEEPS_FREED_MEMORY | more
 
 
 def excess_of(judge, report):
@@ -154,6 +156,8 @@ class Trial:
             finally:
                 judge.kill()  # Whatever happened: it would wait for a hand-in for ever, and we for it.
         ours.close()
+        if judge.returncode == NO_REPORT:
+            raise Problem(f"the judge cannot write below {folder.parent}: is the disk full? Make room, and grade on")
         return self.take(report)
 
     def take(self, report):

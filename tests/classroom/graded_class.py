@@ -31,11 +31,11 @@ def latin_1(source):
     source.write_bytes("// Schön.\n".encode("latin-1") + (FOLDER / "relu.packs.cu").read_bytes())
 
 
-def linked_folder(source):
-    elsewhere = source.parent.with_name("elsewhere")
-    source.parent.rename(elsewhere)
-    shutil.copy(FOLDER / "relu.packs.cu", elsewhere / source.name)
-    source.parent.symlink_to(elsewhere)
+def link_to(folder, elsewhere, source):
+    """Another student's work, as one's own."""
+    shutil.copy(FOLDER / "relu.packs.cu", source)
+    folder.rename(elsewhere)
+    folder.symlink_to(elsewhere)
 
 
 FILES = {
@@ -44,7 +44,8 @@ FILES = {
     "nothing": lambda source: None,
     "a link to the solution": lambda source: source.symlink_to(assignment.find("03").solution),
     "a link to nothing": lambda source: source.symlink_to("/nowhere"),
-    "a folder that is a link": linked_folder,
+    "a folder that is a link": lambda source: link_to(source.parent, source.parent.with_name("elsewhere"), source),
+    "a student who is a link": lambda source: link_to(source.parents[1], source.parents[2].with_name("elsewhere"), source),
     "a pipe": os.mkfifo,
     "50 MB of source": lambda source: source.write_bytes(b"int i;\n" * (50 << 20 >> 3)),
     "noise": lambda source: source.write_bytes(bytes(range(256)) * 16),
@@ -74,14 +75,15 @@ class Class:
 
     def add(self, name, one, source=None):
         """A file of `source`, or of what the table calls by that name."""
-        student = os.fsdecode(STUDENTS.get(name.removeprefix(MADE), name.removeprefix(MADE).removesuffix(".cu")))
+        what = name.removeprefix(MADE)
+        student = os.fsdecode(STUDENTS.get(what, what.removesuffix(".cu").replace("/", " ")))
         path = self.hand_ins / student / one.name / f"{one.op}.cu"
         path.parent.mkdir(parents=True)
         self.files[name] = path.relative_to(self.hand_ins)
         if name.startswith(MADE):
-            FILES.get(name.removeprefix(MADE), FILES["an empty file"])(path)
+            FILES.get(what, FILES["an empty file"])(path)
         else:
-            path.write_text(self.filled_in((source or FOLDER / name).read_text()))
+            path.write_text(self.filled_in((source or (assignment.ROOT if "/" in name else FOLDER) / name).read_text()))
 
     def rename(self, name, student):
         """The student who handed that in."""

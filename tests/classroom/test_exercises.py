@@ -206,14 +206,14 @@ def test_answers_are_the_executors(name):
 
 def test_numbers_are_drawn_from_a_list_or_a_range():
     question = {"text": "{n}?", "counter": "load requests"}
-    assert [*assignment.question_of(question | {"draw": {"n": {"from": 64, "to": 256, "by": 64}}}).draw["n"]] == [
+    assert [*assignment.of(assignment.Question, question | {"draw": {"n": {"from": 64, "to": 256, "by": 64}}}).draw["n"]] == [
         64, 128, 192, 256]
-    assert assignment.question_of(question | {"draw": {"n": [64, 100]}}).draw == {"n": [64, 100]}
-    for odd in ({"from": 64}, {"from": 1, "to": 2, "by": 0}, {"from": 1, "to": 2, "step": 1}, {"from": 2, "to": 1}):
-        with pytest.raises(Problem, match="a range is {from = 64, to = 256, by = 64}"):
-            assignment.question_of(question | {"draw": {"n": odd}})
+    assert assignment.of(assignment.Question, question | {"draw": {"n": [64, 100]}}).draw == {"n": [64, 100]}
+    for odd in ([], ["64"], 64, {"from": 64}, {"from": 1, "to": 2, "by": 0}, {"from": 1, "to": 2, "step": 1}, {"from": 2, "to": 1}):
+        with pytest.raises(Problem, match="'n' is drawn from .*, or from {from = 64, to = 256, by = 64}, not "):
+            assignment.of(assignment.Question, question | {"draw": {"n": odd}})
     with pytest.raises(Problem, match="'draw' is missing"):
-        assignment.question_of(question)
+        assignment.of(assignment.Question, question)
 
 
 def test_a_counter_that_there_is_not_is_refused(programs):

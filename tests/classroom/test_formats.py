@@ -10,16 +10,14 @@ import os
 import pathlib
 import re
 import unicodedata
-from xml.etree import ElementTree
 
 import jsonschema
 import pytest
 import sample_results
 
-from classroom import formats, roster
+from classroom import formats, result, roster
 from classroom.assignment import Problem
-from classroom.formats import (
-    autolab, classroom50, everything, figure, gradescope, junit, markdown, tables, terminal, text)
+from classroom.formats import autolab, classroom50, gradescope, markdown, tables, terminal, text
 
 SCHEMAS = pathlib.Path(__file__).resolve().parent / "schemas"
 RUNNER = {"CLASSROOM": "gpu", "ASSIGNMENT": "chapter07", "ASSIGNMENT_TYPE": "individual", "OWNER": "ada",
@@ -114,53 +112,6 @@ def test_autolab(one):
 
 # ---- The class --------------------------------------------------------------
 
-# What junit-10.xsd of Jenkins' xunit-plugin allows, as far as it is used: element ->
-# (attributes that must be there, that may be there, children in their order).
-JUNIT = {
-    "testsuites": (set(), {"name", "time", "tests", "failures", "errors"}, ["testsuite"]),
-    "testsuite": ({"name", "tests", "failures", "errors"}, {"time", "skipped", "timestamp", "hostname", "id"},
-                  ["properties", "testcase", "system-out", "system-err"]),
-    "properties": (set(), set(), ["property"]),
-    "property": ({"name", "value"}, set(), []),
-    "testcase": ({"name"}, {"classname", "time", "assertions"}, ["skipped", "error", "failure"]),
-    "failure": (set(), {"type", "message"}, []),
-    "error": (set(), {"type", "message"}, []),
-    "skipped": (set(), {"type", "message"}, []),
-}
-
-
-def junit_problems(element):
-    must, may, children = JUNIT[element.tag]
-    yield from (f"{element.tag} has no {name}" for name in must - set(element.keys()))
-    yield from (f"{element.tag} has a {name}" for name in set(element.keys()) - must - may)
-    places = [children.index(child.tag) if child.tag in children else -1 for child in element]
-    if -1 in places or places != sorted(places):
-        yield f"{element.tag} holds {[child.tag for child in element]}"
-    for child in element:
-        yield from junit_problems(child)
-
-
-def test_junit():
-    root = ElementTree.fromstring(junit.of_results(CLEAN))
-    assert not list(junit_problems(root))
-    assert len(root) == len(CLEAN)
-    for suite, one in zip(root, CLEAN):
-        cases = suite.findall("testcase")
-        assert int(suite.get("tests")) == len(cases) == len(one.checks)
-        for count, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
-            assert int(suite.get(count)) == len(suite.findall(f"testcase/{tag}"))
-        assert re.fullmatch(r"\d+\.\d+", suite.get("time"))
-    kinds = {one.status: [child.tag for child in suite.iter() if child.tag in ("failure", "error", "skipped")]
-             for suite, one in zip(root, CLEAN[:5])}
-    assert kinds["absent"] == ["skipped"] * 3 and kinds["not compiled"] == ["error"] * 3
-    assert [child.tag for child in root[0].iter() if child.tag in ("failure", "error")] == ["failure"]
-
-
-def test_the_rules_for_junit_refuse():
-    for broken in ("<testsuite name='a'/>", "<testsuites><testcase name='a'/></testsuites>",
-                   "<testcase name='a'><failure/><error/></testcase>", "<testcase name='a' points='1'/>"):
-        assert list(junit_problems(ElementTree.fromstring(broken)))
-
 
 def test_markdown():
     page = markdown.of_results(CLEAN)
@@ -202,10 +153,10 @@ def test_summary():
 
 
 def test_canvas():
-    rows = parsed(tables.canvas(CLEAN, {"al1815": "A"}))
+    rows = parsed(tables.canvas([(one.student, one) for one in CLEAN], {}))
     assert rows[0] == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "chapter03", "chapter07"]
     assert rows[1] == ["Points Possible", "", "", "", "", "70", "100"]
-    assert rows[2] == ["Ada Lovelace", "", "al1815", "al1815", "A", "70", "82.5"]
+    assert rows[2] == ["Ada Lovelace", "", "al1815", "al1815", "", "70", "82.5"]
     assert all(len(row) == len(rows[0]) for row in rows)
     assert all(map(no_formula, itertools.chain(*rows)))
     # Canvas takes any line with these words for what assignments are worth.
@@ -223,43 +174,26 @@ def test_terminal():
     assert "Line 14: A request" in terminal.of_results(CLEAN[:1])
 
 
-def test_figure_shows_the_hardest_checks_of_many():
-    checks = {("chapter01", f"check {k}"): float(k) for k in range(60)}
-    shown = figure.hardest(dict(reversed(checks.items())))
-    assert list(shown.values()) == [float(k) for k in reversed(range(figure.MOST_CHECKS))]
-
-
-def test_figure():
-    drawn = figure.of_results(CLEAN)
-    ElementTree.fromstring(drawn)
-    assert drawn == figure.of_results(CLEAN)
-    assert b"chapter07: sectors per load request" in drawn
-    ElementTree.fromstring(figure.of_results([]))
-    odd = dataclasses.replace(CLEAN[0], checks=(dataclasses.replace(CLEAN[0].checks[0], name="$\\nonsense$"),))
-    assert b"$\\nonsense$" in figure.of_results([odd])  # As mathematics it would be refused.
-
-
-def test_everything():
-    found = strictly(everything.of_results(CLEAN))
-    assert [one["student"] for one in found] == [one.student for one in CLEAN]
-    assert found[0]["points"] == 82.5
-
-
 # ---- All of them ------------------------------------------------------------
 
 
 def test_write_all(tmp_path):
     paths = list(sample_results.written(tmp_path))
-    results = formats.write_all(paths, tmp_path, {"ada": roster.Student("ada", "Ada", "al1815", "A")})
+    students = {"hand_in_000": roster.Student("hand_in_000", "Ada", "al1815", "A")}
+    results = formats.write_all(paths, tmp_path, students)
+    assert results[0].student == result.load(paths[0]).student == "Ada"
     assert len(results) == len(paths) == len(sample_results.ALL)
     assert {path.name for path in tmp_path.iterdir() if path.is_file()} == set(formats.OF_THE_CLASS)
     for path in paths:
         validate(strictly(path.with_name("gradescope.json").read_text()), "gradescope")
         validate(strictly(path.with_name("autolab.json").read_text()), "autolab")
-    assert ",A," in (tmp_path / "canvas.csv").read_text()
+    found = strictly((tmp_path / "results.json").read_text())
+    assert [one["student"] for one in found] == ["Ada", *(one.student for one in CLEAN[1:])] and found[0]["points"] == 82.5
+    rows = parsed((tmp_path / "canvas.csv").read_text())
+    assert [row[:5] for row in rows[2:]] == [["Ada", "", "al1815", "al1815", "A"]], "one of another folder, with her id, is not she"
     assert sum(path.stat().st_size for path in tmp_path.iterdir() if path.is_file()) < 2_000_000
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
-    formats.write_all(formats.below(tmp_path), tmp_path, {"ada": roster.Student("ada", "Ada", "al1815", "A")})
+    formats.write_all(formats.below(tmp_path), tmp_path, students)
     assert before == {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
 
 
@@ -269,6 +203,12 @@ def test_a_broken_result_is_named(tmp_path, broken):
     path.write_text(broken)
     with pytest.raises(Problem, match=r"hand_in_000/chapter07/result.json is no result of ours"):
         formats.write_all([path], tmp_path)
+
+
+def test_no_two_students_share_a_folder_and_none_is_a_file():
+    names = ["ada", "ada_", "a.json", "a.json_", "a.json__", "session.json"]
+    folders = [*map(result.folder_of, names)]
+    assert len({*folders}) == len(names) and folders[:2] == names[:2] and "session.json" not in folders
 
 
 def test_a_file_is_replaced_whole_or_not_at_all(tmp_path, monkeypatch):

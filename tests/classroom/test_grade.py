@@ -4,6 +4,7 @@ import dataclasses
 import os
 import pathlib
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -14,9 +15,11 @@ import pytest
 import sample_results
 import wrong
 from graded_class import FILES, FOLDER, MADE, SEED, STUDENTS, contained, grade_of, judges, lost, new_class  # noqa: F401
+from harness import built
 from ladder import pages
 
-from classroom import assignment, contain, grade, result, trial
+from classroom import assignment, contain, explain, grade, result, trial, workshop
+from classroom.formats import text
 from classroom.result import SAFETY
 
 GRADES = ("full", "right", "slow", "wrong", "none")
@@ -94,6 +97,47 @@ def test_graders_whose_hand_ins_are_the_same_users_wait_for_each_other():
     assert second.communicate(timeout=30)[0] == "begins\n"
 
 
+def test_a_grade_goes_by_no_setting_of_a_shell(monkeypatch, tmp_path):
+    monkeypatch.setenv("SIMT_CHECKS", "off")
+    _, environment = trial.judge_command(assignment.find("03"), tmp_path, SEED)
+    assert "SIMT_CHECKS" not in environment and environment["CHECK_SEED"] == str(SEED)
+
+
+def test_a_result_is_kept_while_nothing_has_changed(tmp_path):
+    made = dataclasses.replace(sample_results.KIND, sha256="", status=result.STOPPED, limit=60)
+    hand_in = grade.HandIn(assignment.find("03"), "ada", tmp_path / "ada/chapter03/relu.cu")
+    text.write(hand_in.folder(tmp_path) / grade.NAME, made.json())
+    now = {word: getattr(made, word) for word in (*grade.SAME, "limit")} | {"hand_ins": tmp_path}
+    assert grade.is_done(hand_in, tmp_path, types.SimpleNamespace(**now))
+    for word in (*grade.SAME, "limit"):
+        assert not grade.is_done(hand_in, tmp_path, types.SimpleNamespace(**now | {word: "another"})), word
+
+
+def test_what_a_teacher_edits_is_another_commit_each_time(monkeypatch, tmp_path):
+    monkeypatch.setattr(grade, "ROOT", tmp_path)
+    (tmp_path / "chapters").mkdir()
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    seen = []
+    for bars in ("a", "b", "c"):
+        (tmp_path / "chapters/assignment.toml").write_text(bars)
+        seen.append(grade.commit())
+    assert len({*seen}) == 3 and {one.partition("+")[0] for one in seen} == {"unknown"}
+
+
+def test_results_are_there_when_it_is_asked_who_may_read_them(monkeypatch, tmp_path):
+    def choose(wanted, tools, hand_ins, results):
+        assert results.is_dir()
+        raise assignment.Problem("seen")
+
+    for name, value in {"RESULTS": tmp_path / "results", "SEED": SEED, "CHAPTER": "03"}.items():
+        monkeypatch.setenv(name, str(value))
+    monkeypatch.setattr(grade, "tools", lambda: None)
+    monkeypatch.setattr(contain, "choose", choose)
+    (tmp_path / "ada").mkdir()
+    with pytest.raises(assignment.Problem, match="seen"):
+        grade.main(tmp_path)
+
+
 def test_no_judge_is_waited_for_when_the_grader_fails(monkeypatch, tmp_path):
     monkeypatch.setattr(trial, "judge_command", lambda *_: (["sh", "-c", "sleep 60"], {"PATH": os.environ["PATH"]}))
     monkeypatch.setattr(trial.Trial, "watch", lambda *_: 1 / 0)
@@ -104,6 +148,20 @@ def test_no_judge_is_waited_for_when_the_grader_fails(monkeypatch, tmp_path):
     with ours, theirs, pytest.raises(ZeroDivisionError):
         tried.try_once(None, tmp_path, 0, ours, -1)
     assert time.monotonic() - begun < 30
+
+
+def test_a_full_disk_costs_nobody_points(judges, tmp_path):
+    (tmp_path / "report.0").symlink_to("/dev/full")
+    session = types.SimpleNamespace(seed=SEED, limit=LIMIT)
+    tried = trial.Trial(session, grade.HandIn(assignment.find("03"), "ada", tmp_path), b"", 0)
+    tried.deadline, room = time.monotonic() + LIMIT, types.SimpleNamespace(excess=lambda: "")
+    ours, theirs = socket.socketpair()
+    told, say = os.pipe()
+    os.close(say)
+    theirs.send(struct.pack("II", 0, 0))  # It is ready.
+    with ours, theirs, pytest.raises(assignment.Problem, match="is the disk full?"):
+        tried.try_once(room, tmp_path, 0, ours, told)
+    os.close(told)
 
 
 def test_whom_others_left_no_memory_is_graded_again_alone(monkeypatch, tmp_path):
@@ -122,6 +180,26 @@ def test_whom_others_left_no_memory_is_graded_again_alone(monkeypatch, tmp_path)
     assert sorted(calls[:3]) == ["before", "beside", "greedy"] and calls[3:] == ["beside", "greedy"]
     assert [result.load(hand_in.folder(tmp_path) / grade.NAME).message for hand_in in hand_ins] == [
         "", "", f"{contain.OUT_OF_MEMORY} It said"]
+
+
+def test_a_bar_names_what_is_counted(judges):
+    one = assignment.find("03")
+    bar = dataclasses.replace(one.bars[0], counter="lode requests")
+    with pytest.raises(assignment.Problem, match="nothing is counted as 'lode requests'; there are .*, load requests, "):
+        grade.idle_checks(dataclasses.replace(one, bars=(bar,)), SEED)
+
+
+@pytest.mark.parametrize("kernel, launches, points, why", [
+    ("", ["a"], 5, ""), ("", ["a", "b"], 5, ""), ("b", ["a", "b<4>"], 5, ""),
+    ("", [], 0, "A kernel is launched 0 times"), ("b", ["a"], 0, "b is launched 0 times in this call; one launch counts."),
+    ("b", ["b<4>", "b<8>"], 0, "b is launched 2 times"),
+])
+def test_a_bar_looks_at_launches(kernel, launches, points, why):
+    bar = assignment.Bar("requests", assignment.Case(9), 5, "{value}", at_most="9", kernel=kernel)
+    call = {"n": 9, "offset": 0, "counters": {"requests": 9}, "lines": []}
+    counts = [*(call | {"launch": launch} for launch in launches), call]
+    made = explain.efficiency(bar, types.SimpleNamespace(counts=counts, file_name=""))
+    assert made.points == points and made.why.startswith(why)
 
 
 def class_of(new_class, names, port=0):
@@ -175,7 +253,7 @@ def check_nothing_is_left():
 
 
 def test_table_names_each_file_and_nothing_else():
-    assert {name for name in TABLE if not name.startswith(MADE)} == {path.name for path in FOLDER.glob("*.cu")}
+    assert {name for name in TABLE if not name.startswith(MADE) and "/" not in name} == {path.name for path in FOLDER.glob("*.cu")}
     assert {name.removeprefix(MADE) for name in TABLE if name.startswith(MADE)} == FILES.keys() | STUDENTS.keys()
 
 
@@ -205,13 +283,37 @@ def test_every_hand_in_gets_its_grade(ending):
     check_nothing_is_left()
 
 
-def test_who_is_not_on_the_roster_is_named(new_class):
+def test_the_seed_of_a_grade_draws_the_same_again(new_class):
+    """In the sandbox, for one hand-in; and outside of it, for whoever looks closer."""
+    some = class_of(new_class, ["relu.copies.cu", "relu.packs.cu"])
+    some.grade()
+    why = [check.why for check in some.results_by_name()["relu.copies.cu"].checks if " wrong\n" in check.why]
+    said = some.grade(SEED + 1, "regrade", STUDENT="relu.copies", CHAPTER="03")
+    assert "1 of 1 are what they were." in said and "relu.packs" not in said
+    planted = workshop.plant("relu", (FOLDER / "relu.copies.cu").read_text())
+    program, = workshop.build([planted]).values()
+    closer = built.told([program, "--dt-reporters=console"], env=os.environ | {"CHECK_SEED": str(SEED)}).stdout
+    assert len(why) > 10
+    for line in why[0].splitlines() + why[-2].splitlines():
+        assert line.strip() in said and line.strip() in closer, line
+
+
+def test_who_is_not_on_the_roster_is_named_and_what_is_not_read(new_class):
     some = new_class()
-    for student in ("ada", "adda"):
-        (some.hand_ins / student / "chapter03").mkdir(parents=True)
+    for folder in ("ada/chapter03", "adda/chapter03", "bob/chapter3"):
+        (some.hand_ins / folder).mkdir(parents=True)
     roster = some.root / "roster.csv"
     roster.write_text("folder,name,id\nada,Ada Lovelace,al1815\n")
-    assert "\nNot on the roster: adda.\n" in some.grade(CHAPTER="03", ROSTER=roster)
+    said = some.grade(ROSTER=roster)
+    assert "\nNot on the roster: adda.\nNothing that is asked for is in: bob.\n" in said
+    for folder in ("ada", "ada/chapter03"):
+        (some.hand_ins / folder / "relu.cu").touch()
+    assert "\nOf two files the one in the folder of the assignment was graded: ada.\n" in some.grade(CHAPTER="03")
+    (some.hand_ins / "chapter03").mkdir()
+    with pytest.raises(AssertionError, match="holds chapter03, as one student's folder does, and a student, ada,"):
+        some.grade()
+    with pytest.raises(AssertionError, match="CHAPTER=03 and TASK=dot are two"):
+        some.grade(CHAPTER="03", TASK="dot")
 
 
 def test_ctrl_c_costs_nobody_points(new_class):
@@ -253,7 +355,7 @@ def test_what_never_ends_is_ended(new_class):
 def test_unshare_contains_as_well(new_class):
     some = class_of(new_class, [f"relu.{what}.cu" for what in (
         "packs", "looks_around", "forges_results", "kills", "daemon", "traces", "fills_disk", "reads_the_solution",
-        "right_with_daemons")])
+        "right_with_daemons", "system_v")])
     some.grade(CONTAINED="unshare")
     graded = some.results_by_name()
     check_all(graded)

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 
@@ -107,6 +108,16 @@ class TestHandout:
         monkeypatch.setenv("HINTS", "no")
         handout.main(self.folder, "03")
         assert assignment.read.__wrapped__(self.folder / "chapters/03_pack").hints == ()
+        assert handout.HINTS.sub("", 'op = "a"\nhints = ["b[]", "c"]\nlines = 1\n') == 'op = "a"\nlines = 1\n'
+        monkeypatch.setenv("HINTS", "No")
+        with pytest.raises(Problem, match="HINTS=No: it is yes or no"):
+            handout.main(self.folder / "another", "03")
+        assert not (self.folder / "another").exists()
+
+    def test_a_bug_that_cannot_be_left_out_is_no_handout(self, monkeypatch):
+        monkeypatch.setattr(handout, "TABLE", re.compile("^$"))
+        with pytest.raises(Problem, match="its hints or bugs cannot be left out"):
+            handout.main(self.folder, "03")
 
     def test_the_student_finds_a_file_that_make_builds(self):
         handout.main(self.folder, "03 dot")

@@ -43,7 +43,7 @@ def test_columns_in_any_order_and_sections(tmp_path):
     ("folder,name,id,mail\n", "line 1"),
     ("folder,name,id\n", "names no student"),
     (f"folder,name,id\n{ADA}\n{BOB}\nada,Other,o1\n", "line 4: the folder 'ada' stands in line 2 already"),
-    (f"folder,name,id\n{ADA}\nbob,Bob,al1815\n", "line 3: the id 'al1815' stands in line 2 already"),
+    (f"folder,name,id\n{ADA}\nbob,Bob,AL1815\n", "line 3: the id 'AL1815' stands in line 2 already"),
     ("folder,name,id\nada,Lovelace, Ada,al1815\n", "line 2: there are 4 cells under 3 columns"),
     ("folder,name,id\nada,,al1815\n", "line 2: the name is empty"),
     ("folder,name,id\n../bob,Bob,b1\n", "line 2: '../bob' is no name of a folder"),

@@ -71,6 +71,7 @@ class TestStudent:
         self.says("watch", "NN=07", status=1)
         self.says("start 77", "no assignment '77'; there are chapter01", status=1)
         self.says("exercise 03", "make start03", status=1)
+        self.says("start 03", "make builds no file in a folder with spaces", status=1, MINE="my work")
 
     def test_hints_come_one_by_one(self):
         for number, hint in enumerate(self.task.hints, 1):
@@ -86,8 +87,12 @@ class TestStudent:
         self.says("predict 03", "is the sheet of Ada Lovelace", status=1, WHO="Charles Babbage")
         sheet.write_text(text.replace('answer_1 = ""', 'answer_1 = "many"'))
         self.says("predict 03", "answer_1 is 'many', which is no number", status=1)
+        sheet.write_text(text.replace('answer_1 = ""', "answer_1 = nan"))
+        self.says("predict 03", "answer_1 is 'nan', which is no number", status=1)
+        sheet.write_text(text.replace('answer_1 = ""', "anwser_1 = 5"))
+        self.says("predict 03", "there is no 'anwser_1'; it takes name, answer_1, ", status=1)
         right = predict.right_answers(self.task, "Ada Lovelace", [0])[0]
-        sheet.write_text(text.replace('answer_1 = ""', f'answer_1 = "{right:,.0f}"'))
+        sheet.write_text("\ufeff" + text.replace('answer_1 = ""', f'answer_1 = "{right:,.0f}"'))  # By Notepad.
         self.says("predict 03", f"1. right: the executor counts {right:,.0f} (load requests).", "2. is still open.",
                   "1 of 3 right.")
         sheet.write_text("answer_1 =")
@@ -134,10 +139,22 @@ class TestStudent:
         self.says("bugs 03", f"first: right. {first.why}", "second: still open.", "1 of 2 found.")
         answer(1, "magic")
         self.says("bugs 03", "'magic' is none of the choices", status=1)
+        answer('"1"', "race")
+        self.says("bugs 03", "line = '1' is no number", status=1)
+        sheet.write_text("second = 5\n[frist]\nline = 5\n")
+        self.says("bugs 03", "there is no 'frist'; it takes first, second", status=1)
+        sheet.write_text("second = 5\n")
+        self.says("bugs 03", "there is no '5'; it takes line, finding", status=1)
 
     def test_from_the_exercise_to_a_pass(self, run_is_ours):
         self.says("start 03")
+        text = self.file.read_bytes()
+        self.file.write_bytes(text + "// Schön\n".encode("latin-1"))
         self.says("exercise 03", "Still to be removed: line 35")
+        self.file.write_bytes(text)
+        self.says("exercise 03")
+        student.PROGRESS.parent.mkdir(parents=True, exist_ok=True)
+        student.PROGRESS.write_text("{")  # As a full disk leaves it.
         done = subprocess.run(["./run"], cwd=ROOT, capture_output=True, text=True)
         assert done.returncode == 1, done.stdout
         assert "FAILED: relu handles every length" in done.stdout

@@ -35,9 +35,15 @@ def words(cell):
     return re.findall(r"`(\w+)`", cell)
 
 
+def read(folder, text):
+    """Such an assignment, with an exercise."""
+    (folder / assignment.NAME).write_text(text)
+    (folder / "sum.exercise.cu").write_text("__global__ void sum_kernel();\n")
+    return assignment.read.__wrapped__(folder)
+
+
 def test_the_sample_is_an_assignment(tmp_path):
-    (tmp_path / assignment.NAME).write_text(*blocks("toml"))
-    found = assignment.read(tmp_path)
+    found = read(tmp_path, *blocks("toml"))
     assert (found.points, len(found.bars), len(found.questions), len(found.bugs)) == (100, 1, 1, 1)
     assert found.bars[0].holds(4) and not found.bars[0].holds(5)
     given = {"bar": found.bars[0], "question": found.questions[0], "bug": found.bugs[0]}
@@ -47,24 +53,16 @@ def test_the_sample_is_an_assignment(tmp_path):
         assert not left_out, (kind, left_out)
 
 
-def test_every_word_of_an_assignment_is_explained():
+def test_every_word_of_an_assignment_is_explained(tmp_path):
     explained = {(word, kind) for cells in rows("word | in ") for word in words(cells[0]) for kind in cells[1].split(", ")}
     kinds = {"bar": assignment.Bar, "question": assignment.Question, "bug": assignment.Bug}
     assert explained == {(field.name, kind) for kind, of in kinds.items() for field in dataclasses.fields(of)}
     case = next(cells for cells in rows("word | in ") if cells[0] == "`case`")
     assert {field.name for field in dataclasses.fields(assignment.Case)} <= set(words(case[2]))
-    known = refused("none = 1\n").partition("it takes ")[2].split(", ")
-    assert {word for cells in rows("word | what") for word in words(cells[0])} == set(known)
-
-
-def refused(text):
-    """Why such an assignment is refused."""
-    folder = ROOT / "build/refused"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / assignment.NAME).write_text(text)
     with pytest.raises(assignment.Problem) as problem:
-        assignment.read.__wrapped__(folder)
-    return str(problem.value)
+        read(tmp_path, "".join(["none = 1\n", *blocks("toml")]))
+    known = str(problem.value).partition("it takes ")[2].split(", ")
+    assert {word for cells in rows("word | what") for word in words(cells[0])} == set(known)
 
 
 @pytest.mark.parametrize("right, wrong, told", [
@@ -72,10 +70,29 @@ def refused(text):
     ("offset = 0", "ofset = 0", "case: there is no 'ofset'"),
     ('at_most = "4"', 'at_most = "4 +"', "'4 +' has no result"),
     ('finding = "race"', 'finding = "rase"', "bug: 'rase' is none of its choices"),
+    ('counter = "sectors', 'countr = "sectors', "bar: there is no 'countr'; it takes counter, case, "),
+    ("points = 30", 'points = "30"', "bar: 'points' is a number from 0 on, not '30'"),
+    ("lines = 12", "lines = true", "words: 'lines' is a whole number from 0 on, not True"),
+    ("lines = [24, 25]", "lines = [24, -1]", "bug: 'lines' is a whole number from 0 on, not -1"),
+    ('hints = ["', 'hints = [1, "', "words: 'hints' is a text in quotes, not 1"),
+    ("n = 1048576", "n = 1.5", "case: 'n' is a whole number from 0 on, not 1.5"),
+    ("case = {", "case = 5 # {", "case: there is no '5'; it takes n, offset"),
+    ("{value}", "{vale}", "bar: why: there is no 'vale'; it takes {value} and {bar}"),
+    ('kernel = "sum_kernel"', 'kernel = "sum_kern"', "there is no sum_kern in sum.exercise.cu nor in sum.cu"),
+    ('op = "sum"', 'op = "summ"', "op: there is no summ.exercise.cu beside it"),
+    ("block = [256, 512]", "blok = [256, 512]", "question: draw: nothing uses 'blok'; edit takes {blok}"),
+    ("n = [4096, 8192]", "offset = [0, 1]", "question: draw: 'n' is missing"),
+    ("A sum of {n}", "A sum of {m}", "question: text: {m} is not drawn; there are n, block"),
+    ("barrier_missing", "barier_missing", "bug: there is no sum.barier_missing.cu in tests/wrong"),
+    ("[[bar]]", "[bar]", "words: 'bar' is a list, in which [[ ]] begins each, not {"),
+    ('hints = [', 'hints = "x" # ', "words: 'hints' is a list of texts in quotes, not 'x'"),
+    ("draw = {", "draw = 5 # ", "question: 'draw' is a table, not 5"),
 ])
-def test_a_slip_is_refused(right, wrong, told):
+def test_a_slip_is_refused(tmp_path, right, wrong, told):
     sample, = blocks("toml")
-    assert told in refused(sample.replace(right, wrong))
+    assert right in sample
+    with pytest.raises(assignment.Problem, match=re.escape(told)):
+        read(tmp_path, sample.replace(right, wrong))
 
 
 def test_every_file_that_is_written_is_listed():

@@ -58,7 +58,7 @@ def session(tmp_path, monkeypatch, one):
         container = contain.choose("", tools)
     except Problem:
         container = contain.NO
-    return grade.Session(tmp_path, 5, "c", "g++", "simt", container, 5, tools, {})
+    return grade.Session(tmp_path, 5, "c", "g++", "simt", container, 5, tools)
 
 
 def timed(session, one, source):

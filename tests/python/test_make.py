@@ -83,6 +83,7 @@ class TestMake:
                 (["watch07"], "make lists what there is"),
                 (["grade", f"DIR={tmp_path}/it's"], f"grade: DIR={tmp_path}/it's: there is no such folder"),
                 (["grade", class_, "CHAPTERS=03"], "CHAPTER=07"),
+                (["grade", class_, "NN=03"], "CHAPTER=07"),
                 (["grade", class_, "JOBS=0"], "JOBS=0: it is a number"),
                 (["grade", class_, "SEED=\N{SUPERSCRIPT TWO}"], "it is a number below"),
                 (["grade", class_, "RESULTS=/dev/null"], "/dev/null/session.json cannot be written"),

@@ -5,10 +5,12 @@
 A file is replaced at once, by a rename, so whatever exists is whole.
 """
 
+import dataclasses
+
 from classroom import result
 from classroom.assignment import Problem
 from classroom.formats import (
-    autolab, classroom50, everything, figure, gradescope, junit, markdown, tables, text)
+    autolab, classroom50, gradescope, markdown, tables, text)
 
 # Beside each result.json.
 OF_A_HAND_IN = {
@@ -17,25 +19,36 @@ OF_A_HAND_IN = {
     "autolab.json": autolab.of_result,
 }
 # In the folder of all; a hand-in cannot have one of these names for its folder.
-OF_THE_CLASS = ("summary.csv", "canvas.csv", "junit.xml", "summary.md", "results.json", "points.svg")
+OF_THE_CLASS = ("summary.csv", "canvas.csv", "summary.md", "results.json")
 
 
 def write_all(paths, folder, roster=None):
     """All formats of these result.json files: of each beside it, of all of them in `folder`.
 
-    The roster, folder -> Student, gives Canvas its sections. Returns the results, fit to be shown."""
-    results = []
-    for path in paths:
-        results.append(text.cleaned(loaded(path)))
+    The roster, folder -> Student, says what students are called now. Returns the results, fit to be shown."""
+    students = {result.folder_of(folder): student for folder, student in (roster or {}).items()}
+    found = {path: text.cleaned(named(path, students)) for path in paths}
+    for path, one in found.items():
         for name, write in OF_A_HAND_IN.items():
-            if (content := write(results[-1])) is not None:
+            if (content := write(one)) is not None:
                 text.write(path.with_name(name), content)
-    sections = {student.id: student.section for student in (roster or {}).values()}
-    contents = (tables.summary(results), tables.canvas(results, sections), junit.of_results(results),
-                markdown.of_results(results), everything.of_results(results), figure.of_results(results))
+    results = list(found.values())
+    by_folder = [(path.parents[1].name, one) for path, one in found.items()]
+    contents = (tables.summary(results), tables.canvas(by_folder, students), markdown.of_results(results),
+                f"[{','.join(one.json() for one in results)}]\n")
     for name, content in zip(OF_THE_CLASS, contents):
         text.write(folder / name, content)
     return results
+
+
+def named(path, students):
+    """A result; in its file, too, the student is who the roster says."""
+    one = loaded(path)
+    student = students.get(path.parents[1].name)
+    if student and (one.student, one.id) != (student.name, student.id):
+        one = dataclasses.replace(one, student=student.name, id=student.id)
+        text.write(path, one.json())
+    return one
 
 
 def loaded(path):

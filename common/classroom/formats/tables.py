@@ -39,15 +39,19 @@ def summary_row(result):
             result.seed, result.contained)
 
 
-def canvas(results, sections):
-    """A column for each assignment. `sections`: by id; Canvas wants the column, and may find it empty."""
+def canvas(by_folder, on_roster):
+    """A column for each assignment, of (folder, result). Where there is a roster, folder -> Student,
+    nobody else has a row: Canvas could take him for a student whose id he is called by."""
     worth, students = {}, {}
-    for result in results:
+    for folder, result in by_folder:
         worth[result.assignment] = text.points(result.of)
-        students.setdefault((result.id, result.student), {})[result.assignment] = text.points(result.points)
+        if folder in on_roster or not on_roster:
+            section = on_roster[folder].section if on_roster else ""
+            row = students.setdefault((folder, result.id, result.student, section), {})
+            row[result.assignment] = text.points(result.points)
     titles = sorted(worth)
     rows = [(*CANVAS, *titles), (POSSIBLE, *[""] * (len(CANVAS) - 1), *map(worth.get, titles))]
-    for (number, name), points in students.items():
+    for (_, number, name, section), points in students.items():
         harmless = name.replace(POSSIBLE, "(points possible)")
-        rows.append((harmless, "", number, number, sections.get(number, ""), *(points.get(t, "") for t in titles)))
+        rows.append((harmless, "", number, number, section, *(points.get(t, "") for t in titles)))
     return csv_text(rows)

@@ -55,25 +55,29 @@ cudaError_t request(const Message& question, Given*... to) {
   return error;
 }
 
-Message message(Kind kind) { return Message(kind); }
+template <class... Told>
+Message message(Kind kind, const Told&... told) {
+  Message question(kind);
+  (question.put(told), ...);
+  return question;
+}
 
 // The sizes of a kernel's parameters, which its launch does not tell.
 const std::vector<uint32_t>& sizes_of(const void* function) {
   static std::map<const void*, std::vector<uint32_t>> known;
   const auto found = known.find(function);
   if (found != known.end()) return found->second;
-  Message answer = ask(message(Kind::kParameterSizes).put(function));
+  Message answer = ask(message(Kind::kParameterSizes, function));
   std::vector<uint32_t> sizes;
   while (answer.left() > 0) sizes.push_back(answer.take<uint32_t>());
   return known[function] = sizes;
 }
 
-cudaError_t launch(const void* function, dim3 grid, dim3 block,
-                   void** arguments, size_t shared, cudaStream_t stream,
-                   bool cooperative) {
-  Message question(Kind::kLaunch);
-  question.put(function).put(grid).put(block).put(shared).put(stream);
-  question.put(cooperative);
+cudaError_t launch(const void* function, const cudaLaunchConfig_t& how,
+                   void** arguments) {
+  Message question = message(Kind::kLaunch, function, how.gridDim, how.blockDim,
+                             how.dynamicSmemBytes, how.stream, how.numAttrs);
+  question.put_bytes(how.attrs, how.numAttrs * sizeof *how.attrs);
   for (const uint32_t bytes : sizes_of(function))
     question.put_bytes(*arguments++, bytes);
   return request(question);
@@ -91,7 +95,7 @@ const char* error_text(cudaError_t error, bool name) {
   static std::map<std::pair<int, bool>, std::string> known;
   std::string& text = known[{error, name}];
   if (text.empty())
-    text = ask(message(Kind::kErrorText).put(error).put(name)).take_text();
+    text = ask(message(Kind::kErrorText, error, name)).take_text();
   return text.c_str();
 }
 
@@ -123,13 +127,11 @@ void __cudaUnregisterFatBinary(void**) {}
 void __cudaRegisterFunction(void** handle, const char* host, char*,
                             const char* name, int, uint3*, uint3*, dim3*, dim3*,
                             int*) {
-  request(
-      message(Kind::kRegisterFunction).put(handle).put(host).put_text(name));
+  request(message(Kind::kRegisterFunction, handle, host).put_text(name));
 }
 void __cudaRegisterVar(void** handle, char* host, char*, const char* name, int,
                        size_t, int, int) {
-  request(
-      message(Kind::kRegisterVariable).put(handle).put(host).put_text(name));
+  request(message(Kind::kRegisterVariable, handle, host).put_text(name));
 }
 char __cudaInitModule(void**) { return 1; }
 cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* function) {
@@ -155,73 +157,71 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared,
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block,
                                void** arguments, size_t shared,
                                cudaStream_t stream) {
-  return launch(kernel, grid, block, arguments, shared, stream, false);
+  return launch(kernel, {grid, block, shared, stream, nullptr, 0}, arguments);
 }
 cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block,
                              void** arguments, size_t shared,
                              cudaStream_t stream) {
-  return launch(function, grid, block, arguments, shared, stream, false);
+  return launch(function, {grid, block, shared, stream, nullptr, 0}, arguments);
 }
 cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid,
                                         dim3 block, void** arguments,
                                         size_t shared, cudaStream_t stream) {
-  return launch(function, grid, block, arguments, shared, stream, true);
+  cudaLaunchAttribute together = {};
+  together.id = cudaLaunchAttributeCooperative;
+  together.val.cooperative = 1;
+  return launch(function, {grid, block, shared, stream, &together, 1},
+                arguments);
+}
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* how,
+                                const void* function, void** arguments) {
+  return launch(function, *how, arguments);
 }
 
 cudaError_t cudaMalloc(void** p, size_t bytes) {
-  return request(message(Kind::kMalloc).put(bytes), p);
+  return request(message(Kind::kMalloc, bytes), p);
 }
 cudaError_t cudaMallocAsync(void** p, size_t bytes, cudaStream_t stream) {
-  return request(message(Kind::kMalloc).put(bytes).put(stream), p);
+  return request(message(Kind::kMalloc, bytes, stream), p);
 }
-cudaError_t cudaFree(void* p) { return request(message(Kind::kFree).put(p)); }
+cudaError_t cudaFree(void* p) { return request(message(Kind::kFree, p)); }
 cudaError_t cudaFreeAsync(void* p, cudaStream_t stream) {
-  return request(message(Kind::kFree).put(p).put(stream));
+  return request(message(Kind::kFree, p, stream));
 }
 cudaError_t cudaMemset(void* p, int value, size_t bytes) {
-  return request(message(Kind::kMemset).put(p).put(value).put(bytes));
+  return request(message(Kind::kMemset, p, value, bytes));
 }
 cudaError_t cudaMemsetAsync(void* p, int value, size_t bytes,
                             cudaStream_t stream) {
-  return request(
-      message(Kind::kMemset).put(p).put(value).put(bytes).put(stream));
+  return request(message(Kind::kMemset, p, value, bytes, stream));
 }
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes,
                        cudaMemcpyKind kind) {
   if (kind == cudaMemcpyHostToDevice)
-    return request(
-        message(Kind::kUpload).put(to).put(kAtOnce).put_bytes(from, bytes));
-  return request(message(Kind::kCopy).put(to).put(from).put(bytes).put(kind));
+    return request(message(Kind::kUpload, to, kAtOnce).put_bytes(from, bytes));
+  return request(message(Kind::kCopy, to, from, bytes, kind));
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes,
                             cudaMemcpyKind kind, cudaStream_t stream) {
   if (kind == cudaMemcpyHostToDevice)
-    return request(message(Kind::kUpload)
-                       .put(to)
-                       .put(When{true, stream})
-                       .put_bytes(from, bytes));
-  return request(
-      message(Kind::kCopy).put(to).put(from).put(bytes).put(kind).put(stream));
+    return request(
+        message(Kind::kUpload, to, When{true, stream}).put_bytes(from, bytes));
+  return request(message(Kind::kCopy, to, from, bytes, kind, stream));
 }
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from,
                                size_t bytes, size_t offset, cudaMemcpyKind) {
-  return request(message(Kind::kCopyToSymbol)
-                     .put(symbol)
-                     .put(offset)
-                     .put(kAtOnce)
+  return request(message(Kind::kCopyToSymbol, symbol, offset, kAtOnce)
                      .put_bytes(from, bytes));
 }
 cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from,
                                     size_t bytes, size_t offset, cudaMemcpyKind,
                                     cudaStream_t stream) {
-  return request(message(Kind::kCopyToSymbol)
-                     .put(symbol)
-                     .put(offset)
-                     .put(When{true, stream})
-                     .put_bytes(from, bytes));
+  return request(
+      message(Kind::kCopyToSymbol, symbol, offset, When{true, stream})
+          .put_bytes(from, bytes));
 }
 cudaError_t cudaGetSymbolAddress(void** p, const void* symbol) {
-  return request(message(Kind::kSymbolAddress).put(symbol), p);
+  return request(message(Kind::kSymbolAddress, symbol), p);
 }
 
 cudaError_t cudaGetDevice(int* device) {
@@ -231,37 +231,34 @@ cudaError_t cudaGetDeviceCount(int* count) {
   return request(message(Kind::kDeviceCount), count);
 }
 cudaError_t cudaSetDevice(int device) {
-  return request(message(Kind::kSetDevice).put(device));
+  return request(message(Kind::kSetDevice, device));
 }
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
-  return request(message(Kind::kCanReachPeer).put(device).put(peer), can);
+  return request(message(Kind::kCanReachPeer, device, peer), can);
 }
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
-  return request(message(Kind::kReachPeer).put(peer).put(flags));
+  return request(message(Kind::kReachPeer, peer, flags));
 }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute,
                                    int device) {
-  return request(message(Kind::kDeviceAttribute).put(attribute).put(device),
-                 value);
+  return request(message(Kind::kDeviceAttribute, attribute, device), value);
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
-  return request(message(Kind::kDeviceProperties).put(device), properties);
+  return request(message(Kind::kDeviceProperties, device), properties);
 }
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes,
                                   const void* function) {
-  return request(message(Kind::kFunctionAttributes).put(function), attributes);
+  return request(message(Kind::kFunctionAttributes, function), attributes);
 }
 cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute name,
                                  int value) {
-  return request(
-      message(Kind::kSetFunctionAttribute).put(function).put(name).put(value));
+  return request(message(Kind::kSetFunctionAttribute, function, name, value));
 }
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks,
                                                           const void* function,
                                                           int threads,
                                                           size_t shared) {
-  return request(
-      message(Kind::kOccupancy).put(function).put(threads).put(shared), blocks);
+  return request(message(Kind::kOccupancy, function, threads, shared), blocks);
 }
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     int* blocks, const void* function, int threads, size_t shared, unsigned) {
@@ -270,10 +267,10 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
 }
 
 cudaError_t cudaGetLastError() {
-  return request(message(Kind::kLastError).put(true));
+  return request(message(Kind::kLastError, true));
 }
 cudaError_t cudaPeekAtLastError() {
-  return request(message(Kind::kLastError).put(false));
+  return request(message(Kind::kLastError, false));
 }
 const char* cudaGetErrorName(cudaError_t error) {
   return error_text(error, true);
@@ -285,32 +282,32 @@ cudaError_t cudaDeviceSynchronize() {
   return request(message(Kind::kSynchronize));
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  return request(message(Kind::kSynchronize).put(stream));
+  return request(message(Kind::kSynchronize, stream));
 }
 cudaError_t cudaStreamCreate(cudaStream_t* stream) {
-  return request(message(Kind::kStreamCreate).put(0u), stream);
+  return request(message(Kind::kStreamCreate, 0u), stream);
 }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
-  return request(message(Kind::kStreamCreate).put(flags), stream);
+  return request(message(Kind::kStreamCreate, flags), stream);
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  return request(message(Kind::kStreamDestroy).put(stream));
+  return request(message(Kind::kStreamDestroy, stream));
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
                                 unsigned) {
-  return request(message(Kind::kWaitEvent).put(stream).put(event));
+  return request(message(Kind::kWaitEvent, stream, event, 0u));
 }
 cudaError_t cudaEventCreate(cudaEvent_t* event) {
-  return request(message(Kind::kEventCreate).put(0u), event);
+  return request(message(Kind::kEventCreate, 0u), event);
 }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
-  return request(message(Kind::kEventCreate).put(flags), event);
+  return request(message(Kind::kEventCreate, flags), event);
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-  return request(message(Kind::kEventRecord).put(event).put(stream));
+  return request(message(Kind::kEventRecord, event, stream));
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
-  return request(message(Kind::kEventDestroy).put(event));
+  return request(message(Kind::kEventDestroy, event));
 }
 
 }  // extern "C"

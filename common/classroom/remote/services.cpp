@@ -4,6 +4,7 @@
 
 #include <list>
 #include <map>
+#include <tuple>
 
 #include "common/simt/decode/decode.h"
 #include "common/simt/memory/allocations.h"
@@ -158,12 +159,27 @@ Message parameter_sizes(Message question) {
   return answer;
 }
 
+// Those that name neither memory nor events.
+bool may_have(const cudaLaunchAttribute& attribute) {
+  return attribute.id == cudaLaunchAttributeCooperative ||
+         attribute.id == cudaLaunchAttributeClusterDimension ||
+         attribute.id == cudaLaunchAttributeProgrammaticStreamSerialization;
+}
+
 Message launch(Message question) {
   const void* const function = known(question.take<const void*>());
-  const auto grid = question.take<dim3>(), block = question.take<dim3>();
-  const auto shared = question.take<size_t>();
-  const auto stream = question.take<cudaStream_t>();
-  const auto cooperative = question.take<bool>();
+  cudaLaunchConfig_t config = {};
+  config.gridDim = question.take<dim3>();
+  config.blockDim = question.take<dim3>();
+  config.dynamicSmemBytes = question.take<size_t>();
+  config.stream = question.take<cudaStream_t>();
+  std::vector<cudaLaunchAttribute> attributes;
+  for (auto left = question.take<unsigned>(); left > 0; --left) {
+    attributes.push_back(question.take<cudaLaunchAttribute>());
+    if (!may_have(attributes.back())) return only(cudaErrorNotSupported);
+  }
+  config.attrs = attributes.data();
+  config.numAttrs = attributes.size();
   std::list<std::vector<char>> arguments;  // Each at an address of its own.
   std::vector<void*> pointers;
   if (const auto* sizes = parameters_of(function)) {
@@ -173,9 +189,11 @@ Message launch(Message question) {
       pointers.push_back(arguments.back().data());
     }
   }
-  const auto call =
-      cooperative ? cudaLaunchCooperativeKernel : cudaLaunchKernel;
-  return only(call(function, grid, block, pointers.data(), shared, stream));
+  if (config.numAttrs)
+    return only(cudaLaunchKernelExC(&config, function, pointers.data()));
+  return only(cudaLaunchKernel(function, config.gridDim, config.blockDim,
+                               pointers.data(), config.dynamicSmemBytes,
+                               config.stream));
 }
 
 // ---- Memory -----------------------------------------------------------------
@@ -265,10 +283,29 @@ Message upload(Message question) {
 
 // ---- The rest ---------------------------------------------------------------
 
-template <class T, class Call>
-Message giving(Call call) {
-  T value = {};
-  const cudaError_t error = call(&value);
+template <class T>
+T argument(Message& question) {
+  const T value = question.take<T>();
+  if constexpr (std::is_same_v<T, const void*>)
+    return known(value);  // A kernel or a variable.
+  else
+    return value;
+}
+
+// What a function of CUDA says to the question's arguments.
+template <class... T>
+Message told(Message& question, cudaError_t (*function)(T...)) {
+  // Braces: from left to right.
+  const std::tuple<T...> arguments{argument<T>(question)...};
+  return only(std::apply(function, arguments));
+}
+
+// And what one gives that returns something besides.
+template <class Given, class... T>
+Message given(Message& question, cudaError_t (*function)(Given*, T...)) {
+  Given value = {};
+  const std::tuple<Given*, T...> arguments{&value, argument<T>(question)...};
+  const cudaError_t error = std::apply(function, arguments);
   return with(error, value);
 }
 
@@ -305,60 +342,28 @@ Message answer_to(Message q) {
       return copy_to_symbol(q);
     case Kind::kUpload:
       return upload(q);
-    case Kind::kSymbolAddress: {
-      const void* const symbol = known(q.take<const void*>());
-      return giving<void*>(
-          [&](void** p) { return cudaGetSymbolAddress(p, symbol); });
-    }
-    case Kind::kDeviceAttribute: {
-      const auto attribute = q.take<cudaDeviceAttr>();
-      const auto device = q.take<int>();
-      return giving<int>([&](int* value) {
-        return cudaDeviceGetAttribute(value, attribute, device);
-      });
-    }
-    case Kind::kDeviceProperties: {
-      const auto device = q.take<int>();
-      return giving<cudaDeviceProp>([&](cudaDeviceProp* properties) {
-        return cudaGetDeviceProperties(properties, device);
-      });
-    }
+    case Kind::kSymbolAddress:
+      return given(q, cudaGetSymbolAddress);
+    case Kind::kDeviceAttribute:
+      return given(q, cudaDeviceGetAttribute);
+    case Kind::kDeviceProperties:
+      return given(q, cudaGetDeviceProperties);
     case Kind::kGetDevice:
-      return giving<int>([](int* device) { return cudaGetDevice(device); });
+      return given(q, cudaGetDevice);
     case Kind::kSetDevice:
-      return only(cudaSetDevice(q.take<int>()));
+      return told(q, cudaSetDevice);
     case Kind::kDeviceCount:
-      return giving<int>([](int* count) { return cudaGetDeviceCount(count); });
-    case Kind::kCanReachPeer: {
-      const auto device = q.take<int>();
-      const auto peer = q.take<int>();
-      return giving<int>(
-          [&](int* can) { return cudaDeviceCanAccessPeer(can, device, peer); });
-    }
-    case Kind::kReachPeer: {
-      const auto peer = q.take<int>();
-      return only(cudaDeviceEnablePeerAccess(peer, q.take<unsigned>()));
-    }
-    case Kind::kFunctionAttributes: {
-      const void* const function = known(q.take<const void*>());
-      return giving<cudaFuncAttributes>([&](cudaFuncAttributes* attributes) {
-        return cudaFuncGetAttributes(attributes, function);
-      });
-    }
-    case Kind::kSetFunctionAttribute: {
-      const void* const function = known(q.take<const void*>());
-      const auto name = q.take<cudaFuncAttribute>();
-      return only(cudaFuncSetAttribute(function, name, q.take<int>()));
-    }
-    case Kind::kOccupancy: {
-      const void* const function = known(q.take<const void*>());
-      const auto threads = q.take<int>();
-      const auto shared = q.take<size_t>();
-      return giving<int>([&](int* blocks) {
-        return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function,
-                                                             threads, shared);
-      });
-    }
+      return given(q, cudaGetDeviceCount);
+    case Kind::kCanReachPeer:
+      return given(q, cudaDeviceCanAccessPeer);
+    case Kind::kReachPeer:
+      return told(q, cudaDeviceEnablePeerAccess);
+    case Kind::kFunctionAttributes:
+      return given(q, cudaFuncGetAttributes);
+    case Kind::kSetFunctionAttribute:
+      return told(q, cudaFuncSetAttribute);
+    case Kind::kOccupancy:
+      return given(q, cudaOccupancyMaxActiveBlocksPerMultiprocessor);
     case Kind::kLastError:
       return only(q.take<bool>() ? cudaGetLastError() : cudaPeekAtLastError());
     case Kind::kErrorText:
@@ -366,30 +371,18 @@ Message answer_to(Message q) {
     case Kind::kSynchronize:
       return only(q.left() ? cudaStreamSynchronize(q.take<cudaStream_t>())
                            : cudaDeviceSynchronize());
-    case Kind::kStreamCreate: {
-      const auto flags = q.take<unsigned>();
-      return giving<cudaStream_t>([&](cudaStream_t* stream) {
-        return cudaStreamCreateWithFlags(stream, flags);
-      });
-    }
+    case Kind::kStreamCreate:
+      return given(q, cudaStreamCreateWithFlags);
     case Kind::kStreamDestroy:
-      return only(cudaStreamDestroy(q.take<cudaStream_t>()));
-    case Kind::kWaitEvent: {
-      const auto stream = q.take<cudaStream_t>();
-      return only(cudaStreamWaitEvent(stream, q.take<cudaEvent_t>(), 0));
-    }
-    case Kind::kEventCreate: {
-      const auto flags = q.take<unsigned>();
-      return giving<cudaEvent_t>([&](cudaEvent_t* event) {
-        return cudaEventCreateWithFlags(event, flags);
-      });
-    }
-    case Kind::kEventRecord: {
-      const auto event = q.take<cudaEvent_t>();
-      return only(cudaEventRecord(event, q.take<cudaStream_t>()));
-    }
+      return told(q, cudaStreamDestroy);
+    case Kind::kWaitEvent:
+      return told(q, cudaStreamWaitEvent);
+    case Kind::kEventCreate:
+      return given(q, cudaEventCreateWithFlags);
+    case Kind::kEventRecord:
+      return told(q, cudaEventRecord);
     case Kind::kEventDestroy:
-      return only(cudaEventDestroy(q.take<cudaEvent_t>()));
+      return told(q, cudaEventDestroy);
     default:
       refuse("there is no such question");
   }

@@ -155,6 +155,14 @@ Metrics metrics_of(const Totals& t) {
   return m;
 }
 
+Metrics metrics_of_launch(const Totals& t, uint64_t sectors,
+                          double barriers_per_block) {
+  Metrics m = metrics_of(t);
+  m["simt__compulsory_bytes.sum"] = 32. * sectors;
+  m["simt__barriers_per_block.ratio"] = barriers_per_block;
+  return m;
+}
+
 template <class F>
 void for_each_instruction(const Program& program, F f) {
   for (const auto& [name, function] : program.functions)
@@ -186,10 +194,9 @@ void fill_metrics(LaunchReport& report, const Grid& grid,
       line.instructions.push_back(
           {guarded_text(*ins.statement), c.issued, c.lanes});
   });
-  report.metrics = metrics_of(whole);
-  report.metrics["simt__compulsory_bytes.sum"] = 32. * counters.sectors();
-  report.metrics["simt__barriers_per_block.ratio"] =
-      double(whole.all.barriers) / grid.warps() / grid.blocks;
+  report.metrics = metrics_of_launch(
+      whole, counters.sectors(),
+      double(whole.all.barriers) / grid.warps() / grid.blocks);
   for (auto& [place, line] : by_line)
     report.lines.push_back({place.first, place.second, metrics_of(line.totals),
                             std::move(line.instructions)});
@@ -333,6 +340,8 @@ uint64_t launch_count() { return launches; }
 const std::vector<RepeatedFinding>& all_findings() {
   return findings_by_place().all;
 }
+
+Metrics metrics_of_nothing() { return metrics_of_launch({}, 0, 0); }
 
 void renew_launch_reports() {
   reports_wanted = reports().size() + kMostReports;

@@ -51,6 +51,9 @@ const std::vector<LaunchReport>& launch_reports();
 uint64_t launch_count();
 const std::vector<RepeatedFinding>& all_findings();
 
+// What a launch's metrics would be if it had done nothing: all their names.
+Metrics metrics_of_nothing();
+
 // From here on 1,000 more are reported.
 void renew_launch_reports();
 
