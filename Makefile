@@ -125,12 +125,12 @@ endif
 PAPERWORK := handout formats leaderboard gradescope  # Of the classroom: nothing is compiled for it.
 NEEDS_NOTHING := help clean doctor diff% compare plots figures weave start% hint% $(PAPERWORK) \
   $(if $(filter cpu,$(BACKEND)),bench% peers $(TIMED))
-# The classroom's commands take any Python that reads TOML: the checks' own has 30 MB to fetch.
-CLASSROOM := $(STEPS:=%) watch progress grade regrade $(PAPERWORK)
-ifneq ($(filter $(CLASSROOM),$(GOALS)),)
+# A student's commands take any Python that reads TOML: the checks' own has 30 MB to fetch.
+STUDENTS := $(STEPS:=%) watch progress
+ifneq ($(filter $(STUDENTS),$(GOALS)),)
 READS_TOML := $(shell $(PYTHON) -c 'import tomllib' 2>/dev/null && echo yes)
 endif
-NEEDS_PYTHON := test% plots figures weave $(if $(READS_TOML),,$(CLASSROOM))
+NEEDS_PYTHON := test% plots figures weave $(if $(READS_TOML),,$(STUDENTS)) grade regrade $(PAPERWORK)
 
 ifneq ($(filter-out $(NEEDS_NOTHING),$(GOALS)),)
 ifeq ($(MAKE_RESTARTS)$(MAKELEVEL),0)
@@ -602,8 +602,7 @@ $(NUMBERS:%=diff%): diff%:
 # The exercises. NAME counts where make is told it: WSL, for one, calls the machine so.
 export MINE
 export WHO := $(if $(filter environment%,$(origin NAME)),,$(NAME))
-classroom = @BACKEND=$(BACKEND) PYTHONDONTWRITEBYTECODE=1 $(if $(READS_TOML),$(PYTHON),$(CHECK_PYTHON)) -m classroom.$1
-student = $(call classroom,student)
+student = @BACKEND=$(BACKEND) PYTHONDONTWRITEBYTECODE=1 $(if $(READS_TOML),$(PYTHON),$(CHECK_PYTHON)) -m classroom.student
 define step_rules
 .PHONY: $1 $(TURNS:%=$1%)
 $(TURNS:%=$1%): $1%:
@@ -723,6 +722,7 @@ weave:
 	@$(CHECK_PYTHON) -m ladder.weave
 
 # Hand-ins are compiled where nothing but /usr, CUDA and the compiler can be seen. Their grades go to results/.
+classroom = @PYTHONDONTWRITEBYTECODE=1 $(CHECK_PYTHON) -m classroom.$1
 grade regrade: export COMPILE = $(COMPILE_HAND_IN)
 grade regrade: export UNUSED := $(UNUSED)
 grade regrade: export LINK = $(call found_at,$(CXX))

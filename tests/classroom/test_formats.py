@@ -10,6 +10,7 @@ import os
 import pathlib
 import re
 import unicodedata
+from xml.etree import ElementTree
 
 import jsonschema
 import pytest
@@ -17,7 +18,8 @@ import sample_results
 
 from classroom import formats, result, roster
 from classroom.assignment import Problem
-from classroom.formats import autolab, classroom50, gradescope, markdown, tables, terminal, text
+from classroom.formats import (
+    autolab, classroom50, figure, gradescope, junit, markdown, tables, terminal, text)
 
 SCHEMAS = pathlib.Path(__file__).resolve().parent / "schemas"
 RUNNER = {"CLASSROOM": "gpu", "ASSIGNMENT": "chapter07", "ASSIGNMENT_TYPE": "individual", "OWNER": "ada",
@@ -112,6 +114,53 @@ def test_autolab(one):
 
 # ---- The class --------------------------------------------------------------
 
+# What junit-10.xsd of Jenkins' xunit-plugin allows, as far as it is used: element ->
+# (attributes that must be there, that may be there, children in their order).
+JUNIT = {
+    "testsuites": (set(), {"name", "time", "tests", "failures", "errors"}, ["testsuite"]),
+    "testsuite": ({"name", "tests", "failures", "errors"}, {"time", "skipped", "timestamp", "hostname", "id"},
+                  ["properties", "testcase", "system-out", "system-err"]),
+    "properties": (set(), set(), ["property"]),
+    "property": ({"name", "value"}, set(), []),
+    "testcase": ({"name"}, {"classname", "time", "assertions"}, ["skipped", "error", "failure"]),
+    "failure": (set(), {"type", "message"}, []),
+    "error": (set(), {"type", "message"}, []),
+    "skipped": (set(), {"type", "message"}, []),
+}
+
+
+def junit_problems(element):
+    must, may, children = JUNIT[element.tag]
+    yield from (f"{element.tag} has no {name}" for name in must - set(element.keys()))
+    yield from (f"{element.tag} has a {name}" for name in set(element.keys()) - must - may)
+    places = [children.index(child.tag) if child.tag in children else -1 for child in element]
+    if -1 in places or places != sorted(places):
+        yield f"{element.tag} holds {[child.tag for child in element]}"
+    for child in element:
+        yield from junit_problems(child)
+
+
+def test_junit():
+    root = ElementTree.fromstring(junit.of_results(CLEAN))
+    assert not list(junit_problems(root))
+    assert len(root) == len(CLEAN)
+    for suite, one in zip(root, CLEAN):
+        cases = suite.findall("testcase")
+        assert int(suite.get("tests")) == len(cases) == len(one.checks)
+        for count, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+            assert int(suite.get(count)) == len(suite.findall(f"testcase/{tag}"))
+        assert re.fullmatch(r"\d+\.\d+", suite.get("time"))
+    kinds = {one.status: [child.tag for child in suite.iter() if child.tag in ("failure", "error", "skipped")]
+             for suite, one in zip(root, CLEAN[:5])}
+    assert kinds["absent"] == ["skipped"] * 3 and kinds["not compiled"] == ["error"] * 3
+    assert [child.tag for child in root[0].iter() if child.tag in ("failure", "error")] == ["failure"]
+
+
+def test_the_rules_for_junit_refuse():
+    for broken in ("<testsuite name='a'/>", "<testsuites><testcase name='a'/></testsuites>",
+                   "<testcase name='a'><failure/><error/></testcase>", "<testcase name='a' points='1'/>"):
+        assert list(junit_problems(ElementTree.fromstring(broken)))
+
 
 def test_markdown():
     page = markdown.of_results(CLEAN)
@@ -172,6 +221,22 @@ def test_terminal():
         alone = terminal.of_results([one])
         assert max(text.width(line) for line in alone.splitlines()) <= 80
     assert "Line 14: A request" in terminal.of_results(CLEAN[:1])
+
+
+def test_figure_shows_the_hardest_checks_of_many():
+    checks = {("chapter01", f"check {k}"): float(k) for k in range(60)}
+    shown = figure.hardest(dict(reversed(checks.items())))
+    assert list(shown.values()) == [float(k) for k in reversed(range(figure.MOST_CHECKS))]
+
+
+def test_figure():
+    drawn = figure.of_results(CLEAN)
+    ElementTree.fromstring(drawn)
+    assert drawn == figure.of_results(CLEAN)
+    assert b"chapter07: sectors per load request" in drawn
+    ElementTree.fromstring(figure.of_results([]))
+    odd = dataclasses.replace(CLEAN[0], checks=(dataclasses.replace(CLEAN[0].checks[0], name="$\\nonsense$"),))
+    assert b"$\\nonsense$" in figure.of_results([odd])  # As mathematics it would be refused.
 
 
 # ---- All of them ------------------------------------------------------------

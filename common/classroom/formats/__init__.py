@@ -10,7 +10,7 @@ import dataclasses
 from classroom import result
 from classroom.assignment import Problem
 from classroom.formats import (
-    autolab, classroom50, gradescope, markdown, tables, text)
+    autolab, classroom50, figure, gradescope, junit, markdown, tables, text)
 
 # Beside each result.json.
 OF_A_HAND_IN = {
@@ -19,7 +19,7 @@ OF_A_HAND_IN = {
     "autolab.json": autolab.of_result,
 }
 # In the folder of all; a hand-in cannot have one of these names for its folder.
-OF_THE_CLASS = ("summary.csv", "canvas.csv", "summary.md", "results.json")
+OF_THE_CLASS = ("summary.csv", "canvas.csv", "junit.xml", "summary.md", "results.json", "points.svg")
 
 
 def write_all(paths, folder, roster=None):
@@ -34,8 +34,9 @@ def write_all(paths, folder, roster=None):
                 text.write(path.with_name(name), content)
     results = list(found.values())
     by_folder = [(path.parents[1].name, one) for path, one in found.items()]
-    contents = (tables.summary(results), tables.canvas(by_folder, students), markdown.of_results(results),
-                f"[{','.join(one.json() for one in results)}]\n")
+    contents = (tables.summary(results), tables.canvas(by_folder, students), junit.of_results(results),
+                markdown.of_results(results), f"[{','.join(one.json() for one in results)}]\n",
+                figure.of_results(results))
     for name, content in zip(OF_THE_CLASS, contents):
         text.write(folder / name, content)
     return results
