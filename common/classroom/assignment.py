@@ -77,7 +77,6 @@ class Bar:
         """Why a value is not enough."""
         return self.why.format(value=as_text(value), bar=as_text(self.number()))
 
-
     def __post_init__(self):
         if bool(self.at_most) == bool(self.at_least):
             raise Problem(f"bar: '{self.counter}' needs either at_most or at_least")
