@@ -169,8 +169,11 @@ struct alignas(64) Instruction {
   bool read_only : 1 = false;  // ld.nc, tex, suld: of what no thread writes
   // A store, not weak, of what was made of a load of the same word.
   bool updates : 1 = false;
-  bool waits : 1 = false;    // reads until a value comes: Function::waits
-  bool dropped : 1 = false;  // a load, by some lanes: see Function::keepers
+  bool waits : 1 = false;  // reads until a value comes: Function::waits
+  // A load, or a store that stores nothing new, by some lanes: see
+  // Function::keepers.
+  bool dropped : 1 = false;
+  bool unread : 1 = false;  // a load, not weak: nobody looks at what it brings
   // A branch of the machine: the parts of a warp wait for each other behind it.
   bool waits_at_meeting : 1 = false;
   AtomicForm atomic_form = AtomicForm::kAnswer;

@@ -32,6 +32,13 @@ std::string Finding::text() const {
   return out;
 }
 
+// The compiler says nothing of a destructor that it has made itself: then the
+// line that calls it.
+static SourceLine line_of(const Warp& warp, const Instruction& ins) {
+  if (ins.where.line || !warp.variables) return ins.where;
+  return warp.variables->called_at;
+}
+
 Finding finding_at(const Warp& warp, const Instruction& ins, int lane,
                    const std::string& kind, const std::string& what) {
   const Grid& grid = *warp.block->grid;
@@ -39,9 +46,10 @@ Finding finding_at(const Warp& warp, const Instruction& ins, int lane,
   f.kind = kind;
   f.message = what;
   f.kernel = grid.kernel.name;
-  if (ins.where.line) {
-    f.file = grid.program.module->text.files.at(ins.where.file);
-    f.line = ins.where.line;
+  const SourceLine where = line_of(warp, ins);
+  if (where.line) {
+    f.file = grid.program.module->text.files.at(where.file);
+    f.line = where.line;
   }
   const uint32_t t = warp.index * kLanes + lane;
   f.block = warp.block->id;

@@ -71,6 +71,7 @@ struct StackTops {
 struct Variables {
   uint32_t begin = 0, end = 0;
   const Variables* caller = nullptr;
+  SourceLine called_at;  // or what called that, if nobody knows
 };
 
 struct Warp {

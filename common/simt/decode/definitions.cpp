@@ -33,15 +33,34 @@ bool differs(Special special) {
   }
 }
 
+// The number that is an instruction's source.
+std::optional<int64_t> literal(const Instruction& ins, size_t source) {
+  if (ins.statement->operands.size() < source + 2) return {};
+  const std::string& text = ins.statement->operands[source + 1].text;
+  char* end = nullptr;
+  const int64_t number = std::strtoll(text.c_str(), &end, 0);
+  if (end == text.c_str() || *end) return {};
+  return number;
+}
+
 std::optional<int64_t> added_number(const Instruction& ins) {
   if ((!is(ins, "add") && !is(ins, "sub")) ||
       ins.statement->operands.size() != 3)
     return {};
-  const std::string& text = ins.statement->operands[2].text;
-  char* end = nullptr;
-  const int64_t number = std::strtoll(text.c_str(), &end, 0);
-  if (end == text.c_str() || *end) return {};
-  return is(ins, "sub") ? -number : number;
+  const auto number = literal(ins, 1);
+  return number && is(ins, "sub") ? -*number : number;
+}
+
+// A signed index becomes an address. Its sum does not overflow: in C++ that is
+// undefined.
+bool widens(const Instruction& ins) {
+  return is(ins, "cvt") && ins.statement->has("s64") &&
+         ins.statement->op.back() == "s32";
+}
+bool scales(const Instruction& ins) {
+  if (!is(ins, "mul") && !is(ins, "mad")) return false;
+  return ins.statement->has("lo") ||
+         (ins.statement->has("wide") && ins.statement->has("s32"));
 }
 
 }  // namespace
@@ -146,8 +165,40 @@ Definitions::Origin Definitions::address(const Instruction& access) const {
       break;
     }
   }
-  result.base = first_alike(result.base);
+  result.base = first_sum(result.base);
   return result;
+}
+
+// img[y * w + x] and img + y * w + x: an index is widened and scaled behind its
+// sum, or before.
+Place Definitions::first_sum(Place place) const {
+  Sums sums;
+  add_up(place, 1, kSteps, sums);
+  const Place alike = first_alike(place);
+  if (sums.size() < 2) return alike;
+  return sums_.try_emplace(std::move(sums), alike).first->second;
+}
+
+void Definitions::add_up(Place place, int64_t times, int depth,
+                         Sums& sums) const {
+  const Instruction* const ins = depth > 0 ? computation(place) : nullptr;
+  const auto add = [&](int k, int64_t each) {
+    add_up(ins->source(k), times * each, depth - 1, sums);
+  };
+  const auto number = [&](int k) { return literal(*ins, k); };
+  if (ins && (is(*ins, "cvta") || copies(*ins) || widens(*ins))) {
+    add(0, 1);
+  } else if (ins && (is(*ins, "add") || is(*ins, "sub"))) {
+    add(0, 1);
+    add(1, is(*ins, "sub") ? -1 : 1);
+  } else if (ins && is(*ins, "shl") && number(1) && *number(1) < 32) {
+    add(0, int64_t{1} << *number(1));
+  } else if (ins && scales(*ins) && number(1)) {
+    add(0, *number(1));
+    if (is(*ins, "mad")) add(2, 1);
+  } else {
+    sums[first_alike(place)] += times;
+  }
 }
 
 void Definitions::take_apart(Place place, int depth, Parts& parts) const {

@@ -83,6 +83,10 @@ class Definitions {
   };
   Parts parts(Place place) const;
   void take_apart(Place place, int depth, Parts& parts) const;
+  // What is added up, and how often each.
+  using Sums = std::map<Place, int64_t>;
+  Place first_sum(Place place) const;
+  void add_up(Place place, int64_t times, int depth, Sums& sums) const;
   const Places& inputs_of(Place place) const;
   Place first_alike(Place place) const;
   std::optional<uint32_t> loaded(Place place) const;
@@ -101,6 +105,7 @@ class Definitions {
   };
   mutable std::map<Formula, Alike> formulas_;
   mutable std::map<Place, Place> alike_;
+  mutable std::map<Sums, Place> sums_;
   mutable std::map<Place, Places> inputs_;
 };
 

@@ -68,15 +68,14 @@ class Uses {
       if (f_.code[pc].strength == Strength::kWeak)
         find_use(pc);
       else
-        find_end(f_, definitions_, pc);
+        find_look(pc);
     for (uint32_t pc = 0; pc < f_.code.size(); ++pc)
       if (only_reads(f_.code[pc], program_)) find_end(f_, definitions_, pc);
     for (uint32_t pc = 0; pc < f_.code.size(); ++pc)
       if (is_swap(f_.code[pc])) add_swap(pc);
     for (uint32_t pc : stores_) look_up(pc);
-    for (Instruction& ins : f_.code)
-      if (is_store(ins) && ins.strength != Strength::kWeak)
-        ins.updates = is_made_of_old(ins);
+    for (uint32_t pc = 0; pc < f_.code.size(); ++pc)
+      if (is_store(f_.code[pc])) find_old(pc);
   }
 
  private:
@@ -96,6 +95,55 @@ class Uses {
         for (Place p : read(ins)) values.push_back(p);
     }
     return false;
+  }
+
+  // Whether anybody looks at what a load brings that others may change.
+  void find_look(uint32_t pc) {
+    find_end(f_, definitions_, pc);
+    Instruction& ins = f_.code[pc];
+    ins.unread = std::ranges::all_of(
+        written(ins), [&](Place p) { return readers_.of(p).empty(); });
+  }
+
+  // Whether a store stores what its thread has found there before.
+  void find_old(uint32_t pc) {
+    Instruction& ins = f_.code[pc];
+    if (ins.strength != Strength::kWeak) {
+      ins.updates = is_made_of_old(ins);
+    } else if (const auto failed = failed_swap(pc)) {
+      ins.dropped = true;
+      f_.keepers[ins.site] = *failed;
+    }
+  }
+
+  // libcu++ stores what a compare-and-swap has found to where the expected
+  // value lies, even if the two are equal. C++ does so if the swap has failed.
+  std::optional<Keeper> failed_swap(uint32_t store) const {
+    const Instruction& ins = f_.code[store];
+    if (!ins.where.of_library || ins.source_count != 1) return {};
+    const Place found = ins.source(0);
+    const auto swap = definitions_.only(found);
+    if (!swap || !is_swap(f_.code[*swap]) || f_.code[*swap].element_bytes < 4 ||
+        !definitions_.dominates(*swap, store))
+      return {};
+    const Place expected = f_.code[*swap].source(0);
+    if (!stays_between(expected, *swap, store)) return {};
+    const auto bytes = static_cast<uint8_t>(ins.element_bytes);
+    return Keeper{true, found,
+                  Comparison{Relation::kNe, bytes, false, expected}};
+  }
+
+  // Nothing writes the place on the way.
+  bool stays_between(Place place, uint32_t from, uint32_t to) const {
+    const std::vector<bool> passed =
+        reach(f_, successors(f_, from),
+              [&](uint32_t at) { return at == from || at == to; });
+    for (uint32_t pc = 0; pc < f_.code.size(); ++pc) {
+      const std::vector<Place> places = written(f_.code[pc]);
+      if (passed[pc] && std::ranges::find(places, place) != places.end())
+        return false;
+    }
+    return true;
   }
 
   void find_use(uint32_t pc) {

@@ -36,8 +36,9 @@ Frame* WarpRun::new_frame(const Function& function, uint32_t stack_base,
   // What it allocates lies behind all else.
   const uint64_t end =
       function.allocates ? kStackLimit : stack_base + function.variables_end;
-  frame->variables = {stack_base + function.variables_begin,
-                      static_cast<uint32_t>(end), nullptr};
+  frame->variables = Variables();
+  frame->variables.begin = stack_base + function.variables_begin;
+  frame->variables.end = static_cast<uint32_t>(end);
   frame->stack_tops.reset();
   if (function.allocates)
     frame->stack_tops.emplace(stack_base + function.stack_bytes);
@@ -87,6 +88,8 @@ void WarpRun::call(Path& path, const Function& callee, const Instruction& ins) {
   Frame* frame = new_frame(callee, begin, path.mask);
   frame->caller = path.frame;
   frame->variables.caller = &path.frame->variables;
+  frame->variables.called_at =
+      ins.where.line ? ins.where : path.frame->variables.called_at;
   frame->call = &ins;
   frame->return_pc = path.pc + 1;
   for (size_t k = 0; k < callee.params.size(); ++k)

@@ -105,7 +105,10 @@ void Flags::of_lane(Mine& mine, int lane, bool sees_all, bool reads) {
   const uint64_t flag = flag_of(mine, lane);
   if (sees_all) releases_.see(flag, a.at<uint8_t>(lane));
   if (reads) {
-    const Lesson lesson = lesson_of(mine, lane, flag, sees_all);
+    Lesson lesson = lesson_of(mine, lane, flag, sees_all);
+    // Who does not look at what a load brings knows of the flag what it has
+    // read there before.
+    if (mine.ins.unread) lesson = lesson.known_by(mine.order.read[lane]);
     if (lesson) mine.order.teach(lane, lesson);
     if (mine.ins.acquires)
       mine.order.learn(1u << lane, is_for_others(mine.ins, mine.block)

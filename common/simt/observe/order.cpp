@@ -27,6 +27,13 @@ void Lesson::add(const Lesson& more) {
   one = more.one;
 }
 
+Lesson Lesson::known_by(const Lesson& known) const {
+  Lesson part{std::min(all, known.all)};
+  for (const uint32_t each : {block, known.block})
+    part.add({0, std::min(of(each), known.of(each)), each});
+  return part;
+}
+
 Knowledge joined(const Knowledge& one, const Knowledge& two) {
   if (!one || one == two) return two;
   if (!two) return one;

@@ -39,6 +39,8 @@ struct Lesson {
   }
   // The part of it that is about one block.
   Lesson within(uint32_t other) const { return {0, of(other), other}; }
+  // The part of it that one who knows this much has heard before.
+  Lesson known_by(const Lesson& known) const;
 };
 
 // What is known of a block's threads, by their numbers.

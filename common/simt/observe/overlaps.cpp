@@ -152,7 +152,7 @@ std::string remedy_for(const Operation& a, const Operation& b) {
            " may begin before the kernel in front of it is done. Call "
            "cudaGridDependencySynchronize() in each thread that needs what "
            "that kernel does";
-  if (a.graph && a.graph == b.graph)
+  if (a.graph && b.graph && &root_of(a) == &root_of(b))
     return "Add an edge between the two nodes of the graph: "
            "cudaGraphAddDependencies, or an event where it is captured";
   const std::string wait =

@@ -124,7 +124,7 @@ Remedy Races::remedy(const Mine& mine, const Conflict& c, const Event& event,
   if (needs_first(mine, event) && strength_of(event) != Strength::kWeak &&
       mine.ins.strength != Strength::kWeak)
     return {Remedy::kNone,
-            mine.ins.waits
+            mine.ins.waits || mine.ins.acquires || instruction(event).releases
                 ? "Nobody had written there before, so it may find anything: a "
                   "flag needs a value before the kernel begins"
                 : "Nobody had written there before, so it may find nothing. "
