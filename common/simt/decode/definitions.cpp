@@ -179,10 +179,10 @@ Place Definitions::first_sum(Place place) const {
   return sums_.try_emplace(std::move(sums), alike).first->second;
 }
 
-void Definitions::add_up(Place place, int64_t times, int depth,
+void Definitions::add_up(Place place, uint64_t times, int depth,
                          Sums& sums) const {
   const Instruction* const ins = depth > 0 ? computation(place) : nullptr;
-  const auto add = [&](int k, int64_t each) {
+  const auto add = [&](int k, uint64_t each) {
     add_up(ins->source(k), times * each, depth - 1, sums);
   };
   const auto number = [&](int k) { return literal(*ins, k); };
@@ -190,9 +190,10 @@ void Definitions::add_up(Place place, int64_t times, int depth,
     add(0, 1);
   } else if (ins && (is(*ins, "add") || is(*ins, "sub"))) {
     add(0, 1);
-    add(1, is(*ins, "sub") ? -1 : 1);
-  } else if (ins && is(*ins, "shl") && number(1) && *number(1) < 32) {
-    add(0, int64_t{1} << *number(1));
+    add(1, is(*ins, "sub") ? ~uint64_t{0} : 1);
+  } else if (ins && is(*ins, "shl") && number(1) &&
+             static_cast<uint64_t>(*number(1)) < 32) {
+    add(0, uint64_t{1} << *number(1));
   } else if (ins && scales(*ins) && number(1)) {
     add(0, *number(1));
     if (is(*ins, "mad")) add(2, 1);

@@ -84,9 +84,9 @@ class Definitions {
   Parts parts(Place place) const;
   void take_apart(Place place, int depth, Parts& parts) const;
   // What is added up, and how often each.
-  using Sums = std::map<Place, int64_t>;
+  using Sums = std::map<Place, uint64_t>;
   Place first_sum(Place place) const;
-  void add_up(Place place, int64_t times, int depth, Sums& sums) const;
+  void add_up(Place place, uint64_t times, int depth, Sums& sums) const;
   const Places& inputs_of(Place place) const;
   Place first_alike(Place place) const;
   std::optional<uint32_t> loaded(Place place) const;
