@@ -19,7 +19,7 @@ template <int kIn>
 constexpr int kTall = kIn == 1 ? 128 : 256;
 template <class T>
 constexpr int kBefore = kSectorBytes / sizeof(T);
-template <class T, int kIn>  // It is emptied by single rows, and needs no gaps.
+template <class T, int kIn>  // Lanes take single rows: no gap after 32 rows.
 using TallTile = Tile<T, kBefore<T> + kTall<kIn>, 0>;
 template <int kIn>
 constexpr int kTallWarps = kTall<kIn> / 16;

@@ -4,10 +4,9 @@ import re
 
 from harness import patches
 
-from classroom.assignment import ROOT, Problem, filled_in, only
+from classroom.assignment import ROOT, WRONG, Problem, filled_in, only
 
 FOLDER, FILE = "bugs", "answers.toml"
-WRONG = ROOT / "tests/wrong"
 ORDINALS = ("first", "second", "third", "fourth", "fifth")
 HEADER = re.compile(r"(?://.*\n)+\n*")  # It tells what the bug is.
 INSTEAD = "// There is a bug in this file. Which line is it on, and what finds it?\n\n"

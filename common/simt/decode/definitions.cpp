@@ -137,6 +137,16 @@ bool Definitions::settled(Place place, uint32_t pc) const {
   return *writer != pc && dominates(*writer, pc);
 }
 
+bool Definitions::stays_between(Place place, uint32_t from, uint32_t to) const {
+  const auto writers = of_.find(place);
+  if (writers == of_.end()) return true;  // Nobody writes a constant.
+  const std::vector<bool> passed =
+      reach(f_, successors(f_, from),
+            [&](uint32_t at) { return at == from || at == to; });
+  return std::ranges::none_of(writers->second,
+                              [&](uint32_t pc) { return passed[pc]; });
+}
+
 std::optional<Definitions::Sum> Definitions::settled_sum(Place place,
                                                          uint32_t pc) const {
   if (settled(place, pc)) return Sum{place};

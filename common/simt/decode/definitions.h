@@ -45,6 +45,9 @@ class Definitions {
   // Is it there whenever control comes to `pc`, and does not change?
   bool settled(Place place, uint32_t pc) const;
 
+  // Nothing writes it on the way.
+  bool stays_between(Place place, uint32_t from, uint32_t to) const;
+
   // What there is at `pc`, or a sum of it and a number: not optimised, that is
   // computed where it is needed.
   struct Sum {

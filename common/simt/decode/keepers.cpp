@@ -60,11 +60,8 @@ std::optional<Keeper> Keepers::known_at(uint32_t load, uint32_t pc,
 }
 
 bool Keepers::stays(Place place, uint32_t load, uint32_t pc) const {
-  if (!definitions_.settled(place, load)) return false;
-  const auto writer = definitions_.only(place);
-  if (!writer) return true;  // A constant, or the thread's own number.
-  return !reach(f_, successors(f_, load),
-                [&](uint32_t at) { return at == load || at == pc; })[*writer];
+  return definitions_.settled(place, load) &&
+         definitions_.stays_between(place, load, pc);
 }
 
 }  // namespace simt

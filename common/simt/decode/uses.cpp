@@ -127,23 +127,10 @@ class Uses {
         !definitions_.dominates(*swap, store))
       return {};
     const Place expected = f_.code[*swap].source(0);
-    if (!stays_between(expected, *swap, store)) return {};
+    if (!definitions_.stays_between(expected, *swap, store)) return {};
     const auto bytes = static_cast<uint8_t>(ins.element_bytes);
     return Keeper{true, found,
                   Comparison{Relation::kNe, bytes, false, expected}};
-  }
-
-  // Nothing writes the place on the way.
-  bool stays_between(Place place, uint32_t from, uint32_t to) const {
-    const std::vector<bool> passed =
-        reach(f_, successors(f_, from),
-              [&](uint32_t at) { return at == from || at == to; });
-    for (uint32_t pc = 0; pc < f_.code.size(); ++pc) {
-      const std::vector<Place> places = written(f_.code[pc]);
-      if (passed[pc] && std::ranges::find(places, place) != places.end())
-        return false;
-    }
-    return true;
   }
 
   void find_use(uint32_t pc) {

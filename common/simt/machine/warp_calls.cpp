@@ -36,9 +36,10 @@ Frame* WarpRun::new_frame(const Function& function, uint32_t stack_base,
   // What it allocates lies behind all else.
   const uint64_t end =
       function.allocates ? kStackLimit : stack_base + function.variables_end;
-  frame->variables = Variables();
-  frame->variables.begin = stack_base + function.variables_begin;
-  frame->variables.end = static_cast<uint32_t>(end);
+  frame->variables = {stack_base + function.variables_begin,
+                      static_cast<uint32_t>(end),
+                      nullptr,
+                      {}};
   frame->stack_tops.reset();
   if (function.allocates)
     frame->stack_tops.emplace(stack_base + function.stack_bytes);
